@@ -147,30 +147,3 @@ pub(crate) fn wrong_length(name: &str, len: u64) -> impl Fn(Option<u64>) -> Form
         io::Error::new(kind, format!("the data of {name:?} {fault} its {len} bytes")).into()
     }
 }
-
-/// Nests values in lists of this shape.
-pub(super) fn nest(shape: &[u64], leaves: &mut impl Iterator<Item = Value>) -> Value {
-    match shape.split_first() {
-        None => leaves.next().expect("the shape has as many elements"),
-        Some((extent, rest)) => Value::List((0..*extent).map(|_| nest(rest, leaves)).collect()),
-    }
-}
-
-/// Converts bits to a number.
-pub(super) fn to_value(bits: u64, datatype: &Datatype) -> Value {
-    match (datatype, datatype.integer()) {
-        (_, Some(integer)) => {
-            let (low, high) = integer.range();
-            let number = i128::from(bits);
-            let number = if number > high { number - (high - low + 1) } else { number };
-            Value::of_integer(number).expect("no integer type has more bits")
-        }
-        (Datatype::Float32, _) => Value::from(single(bits)),
-        _ => Value::Float(f64::from_bits(bits)),
-    }
-}
-
-/// Returns the float with these bits.
-pub(super) fn single(bits: u64) -> f32 {
-    f32::from_bits(u32::try_from(bits).expect("the type has 32 bits"))
-}

@@ -19,6 +19,8 @@ pub mod npy;
 pub mod npz;
 #[cfg(feature = "full")]
 pub mod png;
+#[cfg(feature = "full")]
+mod values;
 
 use std::io;
 

@@ -299,13 +299,6 @@ impl ElementReader {
     }
 }
 
-/// Returns the little-endian numbers of `width` bytes, extended to 64 bits.
-pub(super) fn numbers(bytes: &[u8], width: usize) -> impl Iterator<Item = u64> {
-    bytes
-        .chunks_exact(width)
-        .map(|number| number.iter().rev().fold(0_u64, |bits, byte| (bits << 8) | u64::from(*byte)))
-}
-
 /// Converts a length that is known to be small.
 fn small(len: u64) -> usize {
     usize::try_from(len).expect("lengths are limited by the file and the buffers")

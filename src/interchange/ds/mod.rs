@@ -46,7 +46,7 @@ pub use self::write::DsWriter;
 use self::body::{DsBody, ElementReader, MAX_TEXTS, StoredAs, Texts, Utf8Check};
 use self::header::{DsElement, VERSION_LINE, VariableEntry};
 use self::values::{DIMS, FILL_VALUE, to_json};
-use super::blocks::{nest, to_value};
+use super::values::{nest, numbers, to_value};
 use super::{BlockReader, FormatError, ImportOptions, Variable, element_of_word};
 use crate::ndl::{Attribute, Datatype, Endian, Extent, Ndarray, Order, Storage, Value};
 use crate::ra::{ElementType, Header, MAX_NDIMS};
@@ -404,7 +404,7 @@ impl<R: Read + Seek> ArrayMaker<'_, R> {
         let unused = values::choose_unused(datatype, width, bits, |each| {
             let (mut elements, mut part) = (elements.clone(), Vec::new());
             while elements.next(self.body, None, &mut part)? {
-                body::numbers(&part, width).for_each(&mut *each);
+                numbers(&part, width).for_each(&mut *each);
                 part.clear();
             }
             Ok(())

@@ -286,11 +286,11 @@ prop_compose! {
             let number = if is_enum { number % if has_missing { 3 } else { 2 } } else { number };
             data.extend_from_slice(&number.to_le_bytes()[..width]);
         }
-        let bits = super::body::numbers(&palette[0].to_le_bytes()[..width], width).next().unwrap();
+        let bits = crate::interchange::values::numbers(&palette[0].to_le_bytes()[..width], width).next().unwrap();
         let fill = if has_missing {
             Some(Value::Int(2))
         } else if is_filled && !is_enum {
-            Some(crate::interchange::blocks::to_value(bits, &variable.description.datatype))
+            Some(crate::interchange::values::to_value(bits, &variable.description.datatype))
         } else {
             None
         };
@@ -329,7 +329,7 @@ proptest! {
         let fill = variable.description.storage.as_ref().and_then(|all| all.fillvalue.clone());
         let fill = fill.filter(|_| mask_fill).and_then(|fill| super::values::to_bits(&fill, &number));
         let is_fill = |element: &[u8]| {
-            let bits = super::body::numbers(element, width).next();
+            let bits = crate::interchange::values::numbers(element, width).next();
             fill.zip(bits).is_some_and(|(fill, bits)| super::values::is_same(fill, bits, &number))
         };
         let expected = data.chunks_exact(width);

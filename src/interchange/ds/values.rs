@@ -3,8 +3,8 @@
 
 #![expect(clippy::indexing_slicing, reason = "the counts have an entry for each value of 16 bits")]
 
-use crate::interchange::blocks::single;
 use crate::interchange::literal::{Literal, LiteralKind};
+use crate::interchange::values::single;
 use crate::interchange::{FormatError, element_of_word};
 use crate::ndl::{Attribute, Datatype, Ndarray, Value};
 use crate::ra::ElementType;
@@ -368,8 +368,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::interchange::blocks::to_value;
     use crate::interchange::literal::{Language, parse};
+    use crate::interchange::values::to_value;
 
     fn attribute(text: &str) -> (Attribute, Vec<String>) {
         let json = parse(text.as_bytes(), 0, Language::Json).unwrap();

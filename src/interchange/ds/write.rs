@@ -5,10 +5,10 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use super::body::{BitPacker, Utf8Check, numbers};
+use super::body::{BitPacker, Utf8Check};
 use super::header::{VERSION_LINE, escape, packed_len, product};
 use super::values::{self, DIMS, FILL_VALUE, NumberType, disagree, is_same, to_json};
-use crate::interchange::blocks::to_value;
+use crate::interchange::values::{numbers, to_value};
 use crate::interchange::{
     ExportOptions, FormatError, Variable, fillvalue, is_truth, read_all, row_order_extents,
     wrong_length,

@@ -2,12 +2,12 @@
 //!
 //! A header gives the offset of each variable. Variables whose first dimension can grow are stored record by record.
 
-use std::io;
+use std::io::{self, Read};
 
 use super::{
-    ByteRanges, Contents, GroupedVariable, NextBlock, ReadElements, attribute, numbers, text,
+    ByteRanges, Contents, GroupedVariable, NextBlock, ReadElements, attribute, text, values_of,
 };
-use crate::interchange::{FormatError, element_of_word};
+use crate::interchange::{BlockReader, FormatError};
 use crate::ndl::{Attribute, Datatype, Group, Value};
 use crate::ra::header::reverse_each;
 
@@ -58,7 +58,7 @@ pub(super) fn open(
     bytes: &ByteRanges,
     version: u8,
 ) -> Result<(Contents, Box<dyn ReadElements>), FormatError> {
-    let mut header = HeaderReader { bytes, version, window: Vec::new(), start: 0, at: 4 };
+    let mut header = HeaderReader::new(bytes, version);
     let records = header.count()?;
     let dims = header.list(0x0A, |header| Ok((header.name()?, header.count()?)))?;
     let mut contents = Contents::default();
@@ -67,25 +67,26 @@ pub(super) fn open(
         contents.groups.push(Group { attributes, ..Group::new("/") });
     }
     let entries = header.list(0x0B, |header| header.variable(&dims))?;
+    let growing = entries.iter().filter(|(variable, _)| variable.shape.first() == Some(&0));
+    let growing: Vec<_> = growing.map(|(_, place)| place).collect();
     // A single variable with records has no padding between them.
-    let padded = |entry: &Entry| entry.row.checked_next_multiple_of(4);
-    let mut growing = entries.iter().filter(|entry| entry.is_record).peekable();
-    let first = growing.peek().map_or(0, |entry| entry.at);
-    let rows: Vec<_> = growing.map(|entry| (entry.row, padded(entry))).collect();
-    let stride = match &rows[..] {
-        [(row, _)] => Some(*row),
-        rows => rows.iter().try_fold(0_u64, |sum, (_, padded)| sum.checked_add((*padded)?)),
+    let padded = |sum: u64, place: &&Place| sum.checked_add(place.row.checked_next_multiple_of(4)?);
+    let stride = match &growing[..] {
+        [place] => Some(place.row),
+        places => places.iter().try_fold(0, padded),
     };
     let stride = stride.ok_or_else(|| header.fault("records of fewer than 2^64 bytes", "more"))?;
     let is_open_end = records == if version == 5 { u64::MAX } else { u64::from(u32::MAX) };
-    let records = match bytes.len.saturating_sub(first).checked_div(stride) {
-        Some(whole) if is_open_end => whole,
-        _ if is_open_end => 0,
-        _ => records,
-    };
+    let first = growing.first().map_or(0, |place| place.at);
+    let whole = bytes.len.saturating_sub(first).checked_div(stride).unwrap_or(0);
+    let records = if is_open_end { whole } else { records };
     let mut places = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let (variable, place) = entry.finish(records, stride);
+    for (mut variable, mut place) in entries {
+        if let Some(length @ 0) = variable.shape.first_mut() {
+            *length = records;
+            (place.rows, place.stride) = (records, stride);
+        }
+        variable.join_characters();
         let end = place.rows.checked_sub(1).map_or(Some(0), |last| {
             last.checked_mul(place.stride)?.checked_add(place.row)?.checked_add(place.at)
         });
@@ -103,80 +104,54 @@ pub(super) fn open(
     Ok((contents, Box::new(ClassicFile { bytes: bytes.clone(), places })))
 }
 
-/// A variable of the header.
-struct Entry {
-    variable: GroupedVariable,
-    at: u64,
-    width: u64,
-    /// Number of bytes that are stored together.
-    row: u64,
-    is_record: bool,
-}
-
-impl Entry {
-    /// Completes the variable, whose records have this number and distance.
-    fn finish(self, records: u64, stride: u64) -> (GroupedVariable, Place) {
-        let Self { mut variable, at, width, row, is_record } = self;
-        if let (true, Some(first)) = (is_record, variable.shape.first_mut()) {
-            *first = records;
-        }
-        variable.join_characters();
-        let (rows, stride) = if is_record { (records, stride) } else { (1, 0) };
-        (variable, Place { at, width, row, rows, stride })
-    }
-}
-
 /// Reads the header from the beginning of the file.
 struct HeaderReader<'f> {
     bytes: &'f ByteRanges,
     version: u8,
-    /// Bytes of the file from `start` on.
-    window: Vec<u8>,
-    start: u64,
+    rest: Box<dyn Read + 'f>,
     /// Offset of the next byte.
     at: u64,
 }
 
-impl HeaderReader<'_> {
+impl<'f> HeaderReader<'f> {
+    /// Makes a reader for the bytes after those that tell the version.
+    fn new(bytes: &'f ByteRanges, version: u8) -> Self {
+        let mut next = 4;
+        let rest = BlockReader::new(move |block| {
+            let at = next;
+            next = bytes.len.min(at + HEADER_AT_ONCE);
+            *block = bytes.read(at, next - at).map_err(io::Error::other)?;
+            Ok(())
+        });
+        Self { bytes, version, rest: Box::new(rest), at: 4 }
+    }
+
     /// Returns the next `len` bytes.
-    fn take(&mut self, len: u64) -> Result<&[u8], FormatError> {
-        let is_there = |window: &[u8], start, at| {
-            let from = usize::try_from(at - start).ok()?;
-            let to = from.checked_add(usize::try_from(len).ok()?)?;
-            (to <= window.len()).then_some(from..to)
-        };
-        if is_there(&self.window, self.start, self.at).is_none() {
-            let most = self.bytes.len.saturating_sub(self.at).min(HEADER_AT_ONCE);
-            self.window = self.bytes.read(self.at, len.max(most))?;
-            self.start = self.at;
-        }
-        let range = is_there(&self.window, self.start, self.at).expect("the window has the bytes");
+    fn take(&mut self, len: u64) -> Result<Vec<u8>, FormatError> {
+        let mut bytes = vec![0; self.bytes.check(self.at, len)?];
+        self.rest.read_exact(&mut bytes)?;
         self.at += len;
-        Ok(self.window.get(range).expect("the range is in the window"))
+        Ok(bytes)
     }
 
     fn fault(&self, expected: &str, found: impl std::fmt::Display) -> FormatError {
         FormatError::malformed(self.at, format!("expected {expected}, found {found}"))
     }
 
-    fn number(&mut self) -> Result<u32, FormatError> {
-        let bytes = self.take(4)?;
-        Ok(u32::from_be_bytes(*bytes.first_chunk().expect("4 bytes were read")))
-    }
-
-    fn long(&mut self) -> Result<u64, FormatError> {
-        let bytes = self.take(8)?;
-        Ok(u64::from_be_bytes(*bytes.first_chunk().expect("8 bytes were read")))
+    /// Returns a number of 4 or 8 bytes.
+    fn number(&mut self, len: u64) -> Result<u64, FormatError> {
+        let bytes = self.take(len)?;
+        Ok(bytes.iter().fold(0, |number, byte| (number << 8) | u64::from(*byte)))
     }
 
     /// Returns a number whose size depends on the version.
     fn count(&mut self) -> Result<u64, FormatError> {
-        if self.version == 5 { self.long() } else { Ok(self.number()?.into()) }
+        self.number(if self.version == 5 { 8 } else { 4 })
     }
 
     /// Returns the next `len` bytes, and skips those that align them.
     fn padded(&mut self, len: u64) -> Result<Vec<u8>, FormatError> {
-        let bytes = self.take(len)?.to_vec();
+        let bytes = self.take(len)?;
         // The last attribute may end with the file.
         let padding = (len.next_multiple_of(4) - len).min(self.bytes.len - self.at);
         self.take(padding)?;
@@ -195,10 +170,10 @@ impl HeaderReader<'_> {
     /// Reads a list with this tag.
     fn list<T>(
         &mut self,
-        tag: u32,
+        tag: u64,
         mut read: impl FnMut(&mut Self) -> Result<T, FormatError>,
     ) -> Result<Vec<T>, FormatError> {
-        let (at, found, count) = (self.at, self.number()?, self.count()?);
+        let (at, found, count) = (self.at, self.number(4)?, self.count()?);
         if found != tag && (found, count) != (0, 0) {
             let reason = format!("expected the tag {tag} of a list, found {found}");
             return Err(FormatError::malformed(at, reason));
@@ -207,7 +182,7 @@ impl HeaderReader<'_> {
     }
 
     fn datatype(&mut self) -> Result<Datatype, FormatError> {
-        let (at, number) = (self.at, self.number()?);
+        let (at, number) = (self.at, self.number(4)?);
         let known = if self.version == 5 { TYPES.len() } else { OLD_TYPES };
         let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         let found = index.filter(|index| *index < known).and_then(|index| TYPES.get(index));
@@ -239,12 +214,16 @@ impl HeaderReader<'_> {
             }
             swap(&mut bytes, width(&datatype));
             let shape = if count == 1 { Vec::new() } else { vec![count] };
-            let numbers = numbers(&datatype, &bytes);
-            Ok(attribute(&name, shape, datatype, numbers))
+            let values = values_of(&datatype, &bytes);
+            Ok(attribute(&name, shape, datatype, values))
         })
     }
 
-    fn variable(&mut self, dims: &[(String, u64)]) -> Result<Entry, FormatError> {
+    /// Reads a variable. The place of one with records is that of its first record.
+    fn variable(
+        &mut self,
+        dims: &[(String, u64)],
+    ) -> Result<(GroupedVariable, Place), FormatError> {
         let path = self.name()?;
         let (at, rank) = (self.at, self.count()?);
         let (mut names, mut shape) = (Vec::new(), Vec::new());
@@ -263,19 +242,14 @@ impl HeaderReader<'_> {
         let width = width(&datatype);
         // The size is redundant, and wrong if it does not fit its field.
         self.count()?;
-        let at = if self.version == 1 { self.number()?.into() } else { self.long()? };
+        let at = self.number(if self.version == 1 { 4 } else { 8 })?;
         let is_record = shape.first() == Some(&0);
-        let inner = if is_record { shape.get(1..).unwrap_or_default() } else { &shape };
-        let row = inner.iter().try_fold(width, |row, length| row.checked_mul(*length));
+        let mut inner = shape.iter().skip(usize::from(is_record));
+        let row = inner.try_fold(width, |row, length| row.checked_mul(*length));
         let row = row.ok_or_else(|| self.fault("fewer than 2^64 bytes", "more"))?;
-        let element = element_of_word(&datatype);
-        let (datatype, element) = match element {
-            Some(element) => (datatype, element),
-            None => text(width).expect("a character has a byte"),
-        };
-        let dims = names;
-        let variable = GroupedVariable { path, shape, dims, element, datatype, attributes, losses };
-        Ok(Entry { variable, at, width, row, is_record })
+        let datatype = if datatype == Datatype::String { text(1) } else { datatype };
+        let variable = GroupedVariable { path, shape, dims: names, datatype, attributes, losses };
+        Ok((variable, Place { at, width, row, rows: 1, stride: 0 }))
     }
 }
 
@@ -291,31 +265,27 @@ fn swap(bytes: &mut [u8], width: u64) {
 
 impl ReadElements for ClassicFile {
     fn elements(&self, index: usize) -> NextBlock<'_> {
-        let place = self.places.get(index);
+        let Some(&Place { at, width, row: len, rows, stride }) = self.places.get(index) else {
+            return Box::new(|_| Ok(()));
+        };
         let (mut row, mut done) = (0, 0);
         Box::new(move |block| {
-            let Some(Place { at, width, row: len, rows, stride }) = place else { return Ok(()) };
-            if *len == 0 || row == *rows {
+            if len == 0 || row == rows {
                 return Ok(());
             }
-            let from = at + row * stride + done;
-            if *len <= READ_AT_ONCE && *stride <= READ_AT_ONCE && *stride > 0 {
-                // Several records at once.
-                let count = (READ_AT_ONCE / stride).min(rows - row);
-                let bytes = self.bytes.read(from, (count - 1) * stride + len);
-                for record in bytes.map_err(io::Error::other)?.chunks(small(*stride)) {
-                    block.extend_from_slice(record.get(..small(*len)).unwrap_or_default());
-                }
-                row += count;
-            } else {
-                let part = (len - done).min(READ_AT_ONCE);
-                *block = self.bytes.read(from, part).map_err(io::Error::other)?;
-                done += part;
-                if done == *len {
-                    (row, done) = (row + 1, 0);
-                }
+            // Several records at once, or a part of one.
+            let count = (READ_AT_ONCE / stride.max(len)).clamp(1, rows - row);
+            let part = (len - done).min(READ_AT_ONCE);
+            let bytes = self.bytes.read(at + row * stride + done, (count - 1) * stride + part);
+            let step = small(stride.clamp(part, READ_AT_ONCE));
+            for record in bytes.map_err(io::Error::other)?.chunks(step) {
+                block.extend_from_slice(record.get(..small(part)).expect("a record is complete"));
             }
-            swap(block, *width);
+            done += part;
+            if done == len {
+                (row, done) = (row + count, 0);
+            }
+            swap(block, width);
             Ok(())
         })
     }

@@ -26,10 +26,12 @@ use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use super::blocks::{nest, to_value};
+use super::values::{nest, numbers, to_value};
 use super::{BlockReader, FormatError, element_of_word};
 use crate::file_kind::HDF5_MAGIC;
-use crate::ndl::{Attribute, Datatype, Extent, Group, Ndarray, Order, Storage, Value, ancestors};
+use crate::ndl::{
+    Attribute, Datatype, Extent, Group, Integer, Ndarray, Order, Storage, Value, candidates,
+};
 use crate::path::file_name;
 use crate::ra::{ElementKind, ElementType, Header};
 
@@ -37,8 +39,6 @@ use crate::ra::{ElementKind, ElementType, Header};
 const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 /// The attribute with the element that marks missing ones.
 const FILL_VALUE: &str = "_FillValue";
-/// The tag of opaque elements that are text of single bytes.
-const TEXT_TAG: &str = "text";
 
 /// The bytes of a file, which are read from any offset.
 #[derive(Clone)]
@@ -67,15 +67,18 @@ impl ByteRanges {
 
     /// Returns `len` bytes from `offset` on, and allocates only for bytes that exist.
     fn read(&self, offset: u64, len: u64) -> Result<Vec<u8>, FormatError> {
-        let end = offset.checked_add(len).filter(|end| *end <= self.len);
-        let (Some(_), Ok(size)) = (end, usize::try_from(len)) else {
-            let found = self.len.saturating_sub(offset);
-            let reason = format!("expected {len} bytes, found {found} and the end of the file");
-            return Err(FormatError::malformed(offset, reason));
-        };
-        let mut bytes = vec![0; size];
+        let mut bytes = vec![0; self.check(offset, len)?];
         (self.read)(&mut bytes, offset)?;
         Ok(bytes)
+    }
+
+    /// Checks that there are `len` bytes from `offset` on, and returns their number.
+    fn check(&self, offset: u64, len: u64) -> Result<usize, FormatError> {
+        let found = self.len.saturating_sub(offset);
+        usize::try_from(len).ok().filter(|_| len <= found).ok_or_else(|| {
+            let reason = format!("expected {len} bytes, found {found} and the end of the file");
+            FormatError::malformed(offset, reason)
+        })
     }
 }
 
@@ -87,7 +90,6 @@ struct GroupedVariable {
     shape: Vec<u64>,
     /// The path of each dimension; empty for a dimension without a name.
     dims: Vec<String>,
-    element: ElementType,
     datatype: Datatype,
     attributes: Vec<Attribute>,
     /// Messages about metadata that is dropped.
@@ -133,10 +135,8 @@ trait ReadElements {
 /// ```
 pub struct GroupedFile {
     contents: Contents,
-    /// The coordinate of each dimension that has one, by path, as an index of a variable.
-    coordinates: HashMap<String, usize>,
-    /// All variables, by path.
-    paths: HashMap<String, usize>,
+    /// The path of each variable, and whether it is a coordinate.
+    paths: HashMap<String, bool>,
     elements: Box<dyn ReadElements>,
 }
 
@@ -176,7 +176,7 @@ impl GroupedFile {
         let (contents, elements): (Contents, Box<dyn ReadElements>) = match &start[..] {
             [b'C', b'D', b'F', version @ (1 | 2 | 5), ..] => classic::open(bytes, *version)?,
             #[cfg(feature = "hdf5")]
-            _ if start == HDF5_MAGIC || hdf5::has_user_block(bytes)? => hdf5::open(bytes)?,
+            _ => hdf5::open(bytes)?,
             #[cfg(not(feature = "hdf5"))]
             magic if magic == HDF5_MAGIC => {
                 let reason = "this build of ra-pack reads NetCDF-3, but not NetCDF-4 and HDF5";
@@ -185,17 +185,12 @@ impl GroupedFile {
                     "use a build with the feature `hdf5`",
                 ));
             }
-            _ => {
-                let reason = "expected `CDF` and a version 1, 2 or 5, or the first bytes of HDF5";
-                return Err(FormatError::malformed(0, reason));
-            }
+            #[cfg(not(feature = "hdf5"))]
+            _ => return Err(unknown()),
         };
-        let variables = || contents.variables.iter().enumerate();
-        let is_coordinate = |(_, one): &(usize, &GroupedVariable)| one.is_coordinate();
-        let by_path = |(index, one): (usize, &GroupedVariable)| (one.path.clone(), index);
-        let coordinates = variables().filter(is_coordinate).map(by_path).collect();
-        let paths = variables().map(by_path).collect();
-        Ok(Self { contents, coordinates, paths, elements })
+        let path = |one: &GroupedVariable| (one.path.clone(), one.is_coordinate());
+        let paths = contents.variables.iter().map(path).collect();
+        Ok(Self { contents, paths, elements })
     }
 
     /// Returns the name of each array, in the order of the file: its groups and its name, with slashes between them.
@@ -227,7 +222,7 @@ impl GroupedFile {
         let GroupedVariable { path, shape, datatype, .. } = variable;
         let mut attributes = variable.attributes.clone();
         let fillvalue = take_fillvalue(&mut attributes, datatype);
-        let is_coordinate = self.coordinates.get(path) == Some(&index);
+        let is_coordinate = variable.is_coordinate();
         let (mut extents, mut dimensions) =
             (shape.iter().map(|length| Extent::Fixed(*length)).collect(), Vec::new());
         if !is_coordinate && variable.dims.iter().any(|dim| !dim.is_empty()) {
@@ -240,7 +235,7 @@ impl GroupedFile {
         let storage = Storage { fillvalue, order, ..Storage::default() };
         let storage = (storage != Storage::default()).then_some(storage);
         let dims = shape.iter().rev().copied().collect();
-        let header = Header::new(variable.element, dims).map_err(|error| {
+        let header = Header::new(element_of(datatype), dims).map_err(|error| {
             let reason = format!("{path:?}: {error}");
             FormatError::no_counterpart(reason, "reshape it to fewer dimensions")
         })?;
@@ -263,18 +258,15 @@ impl GroupedFile {
         for (length, dim) in variable.shape.iter().zip(&variable.dims) {
             if dim.is_empty() {
                 extents.push(Extent::Fixed(*length));
-            } else if self.coordinates.contains_key(dim) {
+            } else if self.paths.get(dim) == Some(&true) {
                 extents.push(Extent::Coord(dim.clone()));
             } else {
                 let name = file_name(dim);
-                let group = format!("/{}", variable.path);
-                let mut above = ancestors(group.rsplit_once('/')?.0);
-                let is_taken = *length == 0
-                    || above.any(|group| {
-                        self.paths.contains_key(&join(group.trim_start_matches('/'), name))
-                    })
-                    || self.paths.contains_key(name);
-                if is_taken
+                let group = variable.path.rsplit_once('/').map_or("", |(group, _)| group);
+                let mut others = candidates(&format!("/{group}"), name).into_iter();
+                let is_taken = |path: String| self.paths.contains_key(path.trim_start_matches('/'));
+                if *length == 0
+                    || others.any(is_taken)
                     || own.insert(name.to_owned(), *length).is_some_and(|old| old != *length)
                 {
                     return None;
@@ -287,9 +279,7 @@ impl GroupedFile {
 
     /// Returns a reader for the elements of the array at `index`: little-endian and row-major; empty if there is none.
     pub fn data(&self, index: usize) -> impl Read {
-        let mut next =
-            (index < self.contents.variables.len()).then(|| self.elements.elements(index));
-        BlockReader::new(move |block| next.as_mut().map_or(Ok(()), |next| next(block)))
+        BlockReader::new(self.elements.elements(index))
     }
 }
 
@@ -301,25 +291,18 @@ impl GroupedVariable {
 
     /// Makes the last dimension of characters the width of text.
     fn join_characters(&mut self) {
-        let is_character = self.element.elbyte() == 1 && self.element.kind() == ElementKind::User;
-        let Some((datatype, element)) =
-            self.shape.last().filter(|_| is_character).and_then(|width| text(*width))
-        else {
-            return;
-        };
-        (self.datatype, self.element) = (datatype, element);
-        self.shape.pop();
-        self.dims.pop();
+        if let Some(width @ 1..) = self.shape.last().copied()
+            && self.datatype == text(1)
+        {
+            self.datatype = text(width);
+            self.shape.pop();
+            self.dims.pop();
+        }
     }
 }
 
 /// A shape, and the names in it that are not coordinates with the lengths of their dimensions.
 type NamedShape = (Vec<Extent>, Vec<(String, u64)>);
-
-/// Returns the path of a member of a group.
-fn join(group: &str, name: &str) -> String {
-    if group.is_empty() { name.to_owned() } else { format!("{group}/{name}") }
-}
 
 /// Returns the attribute with the names of dimensions.
 fn dimension_names(dims: &[String]) -> Attribute {
@@ -339,46 +322,59 @@ fn attribute(
     Attribute { name: name.to_owned(), shape, datatype, value, storage: None, short }
 }
 
-/// Returns little-endian numbers of a type as values. Floats of two bytes become those of four.
-fn numbers(datatype: &Datatype, bytes: &[u8]) -> Vec<Value> {
-    let width = datatype.packed_size().and_then(|size| usize::try_from(size).ok()).unwrap_or(1);
-    let number = |bytes: &[u8]| {
-        let bits = bytes.iter().rev().fold(0_u64, |bits, byte| (bits << 8) | u64::from(*byte));
-        match (datatype, bytes) {
-            (Datatype::Float16, [low, high]) => {
-                Value::from(half::f16::from_le_bytes([*low, *high]).to_f32())
-            }
-            _ => to_value(bits, datatype),
-        }
-    };
-    bytes.chunks_exact(width.max(1)).map(number).collect()
+/// Returns little-endian numbers of a type as values.
+fn values_of(datatype: &Datatype, bytes: &[u8]) -> Vec<Value> {
+    let width = datatype.packed_size().and_then(|size| usize::try_from(size).ok());
+    let width = width.expect("a number has a few bytes");
+    numbers(bytes, width).map(|bits| to_value(bits, datatype)).collect()
 }
 
 /// Takes the fill value from the attributes, if it is one number of the type of the elements.
 fn take_fillvalue(attributes: &mut Vec<Attribute>, datatype: &Datatype) -> Option<Value> {
-    let base = match datatype {
-        Datatype::Enum { .. } => datatype.resolved_base()?.datatype(),
-        number => element_of_word(number).map(|_| number.clone())?,
+    let base = number_of(datatype)?;
+    let is_member = |value: &Value| match datatype {
+        Datatype::Enum { members, .. } => {
+            members.iter().any(|(_, number)| value.as_integer() == Some(*number))
+        }
+        _ => true,
     };
     let fits = |one: &mut Attribute| {
-        let is_one = one.shape.is_empty() || one.shape == [1];
-        let is_member = match datatype {
-            Datatype::Enum { members, .. } => {
-                members.iter().any(|(_, number)| one.value.as_integer() == Some(*number))
-            }
-            _ => true,
-        };
-        one.name == FILL_VALUE && is_one && is_member && one.datatype == base
+        let is_one = matches!(one.shape[..], [] | [1]);
+        one.name == FILL_VALUE && is_one && one.datatype == base && is_member(&one.value)
     };
-    let value = attributes.extract_if(.., fits).next()?.value;
-    match value {
+    match attributes.extract_if(.., fits).next()?.value {
         Value::List(list) => list.into_iter().next(),
         value => Some(value),
     }
 }
 
-/// Returns the type and element of text of a fixed width in bytes.
-fn text(width: u64) -> Option<(Datatype, ElementType)> {
-    let element = ElementType::new(0, width).ok()?;
-    Some((Datatype::Opaque { size: width, tag: Some(TEXT_TAG.to_owned()) }, element))
+/// Returns the number that stores an element, which is the base of an enum; `None` for other datatypes.
+fn number_of(datatype: &Datatype) -> Option<Datatype> {
+    match datatype {
+        Datatype::Enum { .. } => datatype.resolved_base().map(Integer::datatype),
+        number => element_of_word(number).map(|_| number.clone()),
+    }
+}
+
+/// Returns the type of elements in RawArray files.
+fn element_of(datatype: &Datatype) -> ElementType {
+    let part = |part: Datatype| {
+        Datatype::Compound(vec![("r".to_owned(), part.clone()), ("i".to_owned(), part)])
+    };
+    let is_complex = [Datatype::Float32, Datatype::Float64].map(part).contains(datatype);
+    let kind = if is_complex { ElementKind::Complex } else { ElementKind::User };
+    let other = || ElementType::new(kind.eltype(), datatype.packed_size()?).ok();
+    let number = number_of(datatype).and_then(|number| element_of_word(&number));
+    number.or_else(other).expect("readers leave out elements without a size")
+}
+
+/// Returns the type of text of a fixed width in bytes.
+fn text(width: u64) -> Datatype {
+    Datatype::Opaque { size: width, tag: Some("text".to_owned()) }
+}
+
+/// Returns the error for a file of another format.
+fn unknown() -> FormatError {
+    let reason = "expected `CDF` and a version 1, 2 or 5, or the first bytes of HDF5";
+    FormatError::malformed(0, reason)
 }

@@ -205,11 +205,21 @@ part.attrs['_FillValue'] = np.int32(-1)
 part[0, 0] = 3
 huge = f.create_dataset('huge', shape=(1 << 20, 1 << 20), dtype='f8', chunks=(64, 64))
 f.close()
-f = h5py.File('b.h5', 'w')
-layout = h5py.VirtualLayout((1, 3), 'i4')
-layout[0] = h5py.VirtualSource('a.h5', 'long', (3,))
-f.create_virtual_dataset('v', layout)
-f.close()";
+for version in ['earliest', 'latest']:
+    f = h5py.File(f'{version}.h5', 'w', libver=version, userblock_size=512)
+    layout = h5py.VirtualLayout((1, 3), 'i4')
+    layout[0] = h5py.VirtualSource('a.h5', 'long', (3,))
+    f.create_virtual_dataset('v', layout)
+    f.create_virtual_dataset('g/v', layout)
+    f['g/alias'] = f['v']
+    f['g/x'] = [1]
+    # The first bytes of the header of an object are overwritten.
+    f['damaged'] = [1]
+    at = h5py.h5o.get_info(f['damaged'].id).addr
+    f.close()
+    with open(f'{version}.h5', 'r+b') as file:
+        file.seek(512 + at)
+        file.write(b'?')";
     let ran = python.command().args(["-c", script]).current_dir(home.path()).status().unwrap();
     assert!(ran.success());
     let out = home.path().join("out");
@@ -225,8 +235,18 @@ f.close()";
     };
     one("odd").exits(2).says(&["\"odd\" is not converted: it has numbers of 2 bytes"]);
     assert!(!one("x").exits(0).err.contains("not converted"));
-    let virtual_dataset = convert(&home.path().join("b.h5"), &home.path().join("c"), &[]);
-    virtual_dataset.exits(2).says(&["virtual dataset", "docs/from-other-formats.md"]);
+    for version in ["earliest.h5", "latest.h5"] {
+        let path = home.path().join(version);
+        convert(&path, &path.with_extension(""), &[]).exits(0).says(&[
+            "wrote 1 array",
+            "\"v\" is not converted: it is a virtual dataset, whose elements are in other datasets",
+            "\"g/v\" is not converted: it is a virtual dataset",
+            "docs/from-other-formats.md",
+            "\"damaged\" is not converted: unsupported object header version",
+        ]);
+        let one = convert(&path, &home.path().join("v.ra"), &["--member", "v"]);
+        one.exits(2).says(&["\"v\" is not converted: it is a virtual dataset"]);
+    }
 }
 
 /// Reads everything of a file that may be damaged. Errors are allowed.

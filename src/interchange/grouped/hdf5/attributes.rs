@@ -1,14 +1,14 @@
 //! Attributes of HDF5 objects.
 
-use hdf5_reader::{Attribute as StoredAttribute, Datatype as Stored, StringSize, VarLenKind};
+use hdf5_reader::Attribute as StoredAttribute;
 
-use super::types::{self, Mapped};
-use crate::interchange::grouped::{attribute, numbers};
-use crate::ndl::{Attribute, Datatype, Integer, Value};
+use super::fault::Reason;
+use super::types;
+use crate::interchange::grouped::{attribute, number_of, values_of};
+use crate::ndl::{Attribute, Datatype, Value};
 
 /// Attributes that the layout of a file needs, and what they say is in the shapes.
 const LAYOUT: &[&str] = &[
-    "CLASS",
     "DIMENSION_LIST",
     "REFERENCE_LIST",
     "_NCProperties",
@@ -17,96 +17,83 @@ const LAYOUT: &[&str] = &[
     "_nc3_strict",
 ];
 
-/// The attributes that are wanted of an object.
-pub(super) struct Wanted<'w> {
-    /// The object in messages.
-    pub(super) of: &'w str,
-    /// Whether a list of one element is that element, as in `NetCDF`.
-    pub(super) is_netcdf: bool,
-    /// Whether `CLASS` and `NAME` are those of a dimension scale.
-    pub(super) is_scale: bool,
+/// The beginning of the attribute `NAME` of a dimension without a variable.
+const NO_VARIABLE: &str = "This is a netCDF dimension but not a netCDF variable";
+
+/// Returns the attribute with this name.
+pub(super) fn find<'a>(all: &'a [StoredAttribute], name: &str) -> Option<&'a StoredAttribute> {
+    all.iter().find(|attribute| attribute.name == name)
 }
 
-impl Wanted<'_> {
-    /// Converts attributes; a loss names each that has no counterpart.
-    pub(super) fn convert(
-        &self,
-        found: &[StoredAttribute],
-        losses: &mut Vec<String>,
-    ) -> Vec<Attribute> {
-        let is_layout = |name: &str| match name {
-            "CLASS" | "NAME" => self.is_scale,
-            name => LAYOUT.contains(&name),
-        };
-        let mut attributes: Vec<Attribute> = Vec::new();
-        for one in found.iter().filter(|one| !is_layout(&one.name)) {
-            match self.attribute(one) {
-                Ok(attribute) => attribute.put_into(&mut attributes),
-                Err(reason) => {
-                    let Self { of, .. } = self;
-                    losses
-                        .push(format!("the attribute {:?} of {of} is dropped: {reason}", one.name));
-                }
-            }
-        }
-        attributes
-    }
-
-    fn attribute(&self, found: &StoredAttribute) -> Result<Attribute, String> {
-        if found.name.is_empty() {
-            return Err("it has no name".to_owned());
-        }
-        let mut shape = found.shape.clone();
-        if self.is_netcdf && shape == [1] {
-            shape.clear();
-        }
-        let is_text = matches!(
-            found.datatype,
-            Stored::String { .. } | Stored::VarLen { kind: VarLenKind::String, .. }
-        );
-        if is_text {
-            // Text without elements is an empty text in NetCDF.
-            if shape == [0] && self.is_netcdf {
-                return Ok(attribute(&found.name, Vec::new(), Datatype::String, [Value::from("")]));
-            }
-            let texts = match &found.datatype {
-                Stored::String { size: StringSize::Fixed(_), .. } => found.read_strings(),
-                _ if shape.is_empty() => found.read_string().map(|text| vec![text]),
-                _ => found.read_strings(),
-            };
-            let texts = texts.map_err(|error| error.to_string())?;
-            let texts = texts.into_iter().map(Value::from).collect();
-            return complete(found, shape, Datatype::String, texts);
-        }
-        let Mapped { datatype, elements, .. } =
-            types::convert(&found.datatype, None, &mut Vec::new())?;
-        let datatype = match &datatype {
-            Datatype::Enum { .. } => datatype.resolved_base().map(Integer::datatype),
-            number => types::is_number(number).then(|| number.clone()),
-        };
-        let datatype = datatype.ok_or("it is neither a number nor text")?;
-        let mut bytes = found.raw_data.clone();
-        let width = datatype.packed_size().and_then(|size| usize::try_from(size).ok());
-        elements.change(&mut bytes, width.unwrap_or(1));
-        let values = numbers(&datatype, &bytes);
-        complete(found, shape, datatype, values)
-    }
+/// Returns whether an object with these attributes is a dimension scale.
+pub(super) fn is_scale(all: &[StoredAttribute]) -> bool {
+    text(all, "CLASS").is_some_and(|class| class == "DIMENSION_SCALE")
 }
 
-/// Makes an attribute of this shape, which must have a value for each element.
-fn complete(
-    found: &StoredAttribute,
-    shape: Vec<u64>,
-    datatype: Datatype,
-    mut values: Vec<Value>,
-) -> Result<Attribute, String> {
-    let count = shape.iter().try_fold(1_u64, |count, length| count.checked_mul(*length));
-    let count = count.and_then(|count| usize::try_from(count).ok());
-    // A shape such as `[1000000000, 0]` has no elements but many lists.
-    let is_small = shape.len() < 2 || !shape.contains(&0);
-    let Some(count) = count.filter(|count| *count <= values.len() && is_small) else {
-        return Err(format!("expected elements of shape {shape:?}, found {}", values.len()));
+/// Returns whether an object with these attributes is a dimension of NetCDF-4 without a variable.
+pub(super) fn is_dimension_only(all: &[StoredAttribute]) -> bool {
+    is_scale(all) && text(all, "NAME").is_some_and(|name| name.starts_with(NO_VARIABLE))
+}
+
+fn text(all: &[StoredAttribute], name: &str) -> Option<String> {
+    find(all, name)?.read_string().ok()
+}
+
+/// Converts the attributes of an object, which messages call `of`. A loss names each that has no counterpart.
+pub(super) fn convert(
+    all: &[StoredAttribute],
+    of: &str,
+    is_netcdf: bool,
+    losses: &mut Vec<String>,
+) -> Vec<Attribute> {
+    let is_scale = is_scale(all);
+    let is_layout = |name: &str| match name {
+        "CLASS" | "NAME" => is_scale,
+        name => LAYOUT.contains(&name),
     };
+    let mut attributes = Vec::new();
+    for one in all.iter().filter(|one| !is_layout(&one.name)) {
+        match convert_one(one, is_netcdf) {
+            Ok(attribute) => attribute.put_into(&mut attributes),
+            Err(reason) => {
+                losses.push(format!("the attribute {:?} of {of} is dropped: {reason}", one.name));
+            }
+        }
+    }
+    attributes
+}
+
+fn convert_one(found: &StoredAttribute, is_netcdf: bool) -> Result<Attribute, Reason> {
+    let StoredAttribute { name, shape, .. } = found;
+    if name.is_empty() {
+        return Err("it has no name".into());
+    }
+    let count = usize::try_from(found.num_elements()?)?;
+    let (datatype, mut values) = if types::text_of(&found.datatype).is_none() {
+        let (datatype, changes) = types::convert(&found.datatype, None, &mut Vec::new())?;
+        let number = number_of(&datatype).filter(|number| number.packed_size() <= Some(8));
+        let number = number.ok_or("it is neither a number nor text")?;
+        let mut bytes = found.raw_data.clone();
+        types::change(&mut bytes, &changes, hdf5_reader::dtype_element_size(&found.datatype)?);
+        let values = values_of(&number, &bytes);
+        (number, values)
+    } else if *shape == [0] && is_netcdf {
+        // Text without elements is an empty text in NetCDF.
+        return Ok(attribute(name, Vec::new(), Datatype::String, [Value::from("")]));
+    } else {
+        let texts = match count {
+            1 => found.read_string().map(|text| vec![text]),
+            _ => found.read_strings(),
+        };
+        (Datatype::String, texts?.into_iter().map(Value::from).collect())
+    };
+    // A shape such as `[1000000000, 0]` has no elements but many lists.
+    if count > values.len() || (shape.len() > 1 && shape.contains(&0)) {
+        let reason = format!("expected elements of shape {shape:?}, found {}", values.len());
+        return Err(reason.into());
+    }
     values.truncate(count);
-    Ok(attribute(&found.name, shape, datatype, values))
+    // A list of one element is that element in NetCDF.
+    let shape = if is_netcdf && *shape == [1] { Vec::new() } else { shape.clone() };
+    Ok(attribute(name, shape, datatype, values))
 }

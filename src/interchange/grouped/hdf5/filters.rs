@@ -4,26 +4,12 @@ use std::io::Read;
 
 use hdf5_reader::FilterRegistry;
 use hdf5_reader::error::Error;
-use hdf5_reader::filters::{
-    FILTER_DEFLATE, FILTER_FLETCHER32, FILTER_NBIT, FILTER_SCALEOFFSET, FILTER_SHUFFLE, FILTER_SZIP,
-};
+use hdf5_reader::filters::{FILTER_DEFLATE, FILTER_SCALEOFFSET};
 use hdf5_reader::messages::filter_pipeline::FilterDescription;
 
 /// The registered numbers of filters.
 const LZF: u16 = 32000;
 const ZSTANDARD: u16 = 32015;
-
-/// Filters that can be reversed.
-const KNOWN: [u16; 8] = [
-    FILTER_DEFLATE,
-    FILTER_SHUFFLE,
-    FILTER_FLETCHER32,
-    FILTER_SZIP,
-    FILTER_NBIT,
-    FILTER_SCALEOFFSET,
-    LZF,
-    ZSTANDARD,
-];
 
 /// Most bytes of a chunk, which is the default of the reader.
 const MAX_CHUNK: usize = hdf5_reader::DEFAULT_MAX_CHUNK_BYTES;
@@ -37,6 +23,15 @@ pub(super) fn registry() -> FilterRegistry {
             // The third parameter is the size of the chunk.
             let most = filter.client_data.get(2).and_then(|len| usize::try_from(*len).ok());
             lzf(data, most.unwrap_or(MAX_CHUNK).min(MAX_CHUNK)).ok_or_else(|| wrong("LZF"))
+        }),
+    );
+    registry.register(
+        ZSTANDARD,
+        Box::new(|_, data, _| {
+            let mut decoded = Vec::new();
+            let mut input = zstd::Decoder::with_buffer(data)?.take(MAX_CHUNK as u64);
+            let read = input.read_to_end(&mut decoded);
+            read.map(|_| decoded).map_err(|_| wrong("Zstandard"))
         }),
     );
     registry.register(
@@ -60,9 +55,11 @@ fn wrong(filter: &str) -> Error {
 
 /// Checks that all filters of a dataset are known.
 pub(super) fn check(filters: &[FilterDescription]) -> Result<(), String> {
-    let Some(other) = filters.iter().find(|filter| !KNOWN.contains(&filter.id)) else {
-        return Ok(());
+    // The first filters are those of HDF5 itself.
+    let is_known = |filter: &&FilterDescription| {
+        matches!(filter.id, FILTER_DEFLATE..=FILTER_SCALEOFFSET | LZF | ZSTANDARD)
     };
+    let Some(other) = filters.iter().find(|filter| !is_known(filter)) else { return Ok(()) };
     let name = other.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     Err(format!("it is compressed with the filter {}{name}", other.id))
 }
