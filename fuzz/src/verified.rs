@@ -140,7 +140,7 @@ fn unpack(path: &Path, ours: Option<&Members>) {
         assert!(ours.is_none(), "a valid archive cannot be unpacked: {report:?}");
         return;
     };
-    assert_eq!(report.members, unpacked.keys().filter(|name| !name.ends_with('/')).count() as u64);
+    assert_eq!(report.files, unpacked.keys().filter(|name| !name.ends_with('/')).count() as u64);
     let Some(ours) = ours else { return };
     for (name, content) in &unpacked {
         // A directory need not be a member.

@@ -87,11 +87,10 @@ pub(super) fn open(
             (place.rows, place.stride) = (records, stride);
         }
         variable.join_characters();
-        let end = place.rows.checked_sub(1).map_or(Some(0), |last| {
-            last.checked_mul(place.stride)?.checked_add(place.row)?.checked_add(place.at)
-        });
-        if place.row > 0 && end.is_none_or(|end| end > bytes.len) {
-            let end = end.map_or_else(|| "more than 2^64".to_owned(), |end| end.to_string());
+        let [rows, stride, row, at] =
+            [place.rows, place.stride, place.row, place.at].map(u128::from);
+        let end = rows.saturating_sub(1) * stride + row + at;
+        if row > 0 && rows > 0 && end > bytes.len.into() {
             let reason = format!(
                 "expected {end} bytes up to the end of {:?}, found {} and the end of the file",
                 variable.path, bytes.len
@@ -183,11 +182,10 @@ impl<'f> HeaderReader<'f> {
 
     fn datatype(&mut self) -> Result<Datatype, FormatError> {
         let (at, number) = (self.at, self.number(4)?);
-        let known = if self.version == 5 { TYPES.len() } else { OLD_TYPES };
+        let known = if self.version == 5 { &TYPES[..] } else { TYPES.split_at(OLD_TYPES).0 };
         let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-        let found = index.filter(|index| *index < known).and_then(|index| TYPES.get(index));
-        found.cloned().ok_or_else(|| {
-            let reason = format!("expected a type from 1 to {known}, found {number}");
+        index.and_then(|index| known.get(index)).cloned().ok_or_else(|| {
+            let reason = format!("expected a type from 1 to {}, found {number}", known.len());
             FormatError::malformed(at, reason)
         })
     }
@@ -210,7 +208,7 @@ impl<'f> HeaderReader<'f> {
                     error.into_bytes().into_iter().map(char::from).collect()
                 });
                 let text = Value::from(text.trim_end_matches('\0'));
-                return Ok(attribute(&name, Vec::new(), datatype, [text]));
+                return Ok(attribute(&name, Vec::new(), datatype, vec![text]));
             }
             swap(&mut bytes, width(&datatype));
             let shape = if count == 1 { Vec::new() } else { vec![count] };

@@ -222,15 +222,12 @@ impl GroupedFile {
         let GroupedVariable { path, shape, datatype, .. } = variable;
         let mut attributes = variable.attributes.clone();
         let fillvalue = take_fillvalue(&mut attributes, datatype);
-        let is_coordinate = variable.is_coordinate();
-        let (mut extents, mut dimensions) =
-            (shape.iter().map(|length| Extent::Fixed(*length)).collect(), Vec::new());
-        if !is_coordinate && variable.dims.iter().any(|dim| !dim.is_empty()) {
-            match self.named(variable) {
-                Some(named) => (extents, dimensions) = named,
-                None => attributes.push(dimension_names(&variable.dims)),
-            }
-        }
+        let (extents, dimensions) = self.named(variable).unwrap_or_else(|| {
+            let names = variable.dims.iter().map(|dim| Value::from(file_name(dim))).collect();
+            let count = vec![variable.dims.len() as u64];
+            attributes.push(attribute(DIMENSIONS, count, Datatype::String, names));
+            (shape.iter().map(|length| Extent::Fixed(*length)).collect(), Vec::new())
+        });
         let order = if shape.len() > 1 { Order::Row } else { Order::Column };
         let storage = Storage { fillvalue, order, ..Storage::default() };
         let storage = (storage != Storage::default()).then_some(storage);
@@ -247,7 +244,7 @@ impl GroupedFile {
             attributes,
             storage,
         };
-        let losses = variable.losses.clone();
+        let (is_coordinate, losses) = (variable.is_coordinate(), variable.losses.clone());
         Ok(GroupedArray { header, description, is_coordinate, dimensions, losses })
     }
 
@@ -256,7 +253,7 @@ impl GroupedFile {
         let mut own = BTreeMap::new();
         let mut extents = Vec::with_capacity(variable.shape.len());
         for (length, dim) in variable.shape.iter().zip(&variable.dims) {
-            if dim.is_empty() {
+            if dim.is_empty() || variable.is_coordinate() {
                 extents.push(Extent::Fixed(*length));
             } else if self.paths.get(dim) == Some(&true) {
                 extents.push(Extent::Coord(dim.clone()));
@@ -304,19 +301,8 @@ impl GroupedVariable {
 /// A shape, and the names in it that are not coordinates with the lengths of their dimensions.
 type NamedShape = (Vec<Extent>, Vec<(String, u64)>);
 
-/// Returns the attribute with the names of dimensions.
-fn dimension_names(dims: &[String]) -> Attribute {
-    let names = dims.iter().map(|dim| Value::from(file_name(dim)));
-    attribute(DIMENSIONS, vec![dims.len() as u64], Datatype::String, names)
-}
-
 /// Makes an attribute of elements.
-fn attribute(
-    name: &str,
-    shape: Vec<u64>,
-    datatype: Datatype,
-    elements: impl IntoIterator<Item = Value>,
-) -> Attribute {
+fn attribute(name: &str, shape: Vec<u64>, datatype: Datatype, elements: Vec<Value>) -> Attribute {
     let value = nest(&shape, &mut elements.into_iter());
     let short = shape.is_empty() && Datatype::of_scalar(&value).as_ref() == Some(&datatype);
     Attribute { name: name.to_owned(), shape, datatype, value, storage: None, short }

@@ -2,7 +2,7 @@
 
 use hdf5_reader::Attribute as StoredAttribute;
 
-use super::fault::Reason;
+use super::fault::Result;
 use super::types;
 use crate::interchange::grouped::{attribute, number_of, values_of};
 use crate::ndl::{Attribute, Datatype, Value};
@@ -63,7 +63,7 @@ pub(super) fn convert(
     attributes
 }
 
-fn convert_one(found: &StoredAttribute, is_netcdf: bool) -> Result<Attribute, Reason> {
+fn convert_one(found: &StoredAttribute, is_netcdf: bool) -> Result<Attribute> {
     let StoredAttribute { name, shape, .. } = found;
     if name.is_empty() {
         return Err("it has no name".into());
@@ -79,7 +79,7 @@ fn convert_one(found: &StoredAttribute, is_netcdf: bool) -> Result<Attribute, Re
         (number, values)
     } else if *shape == [0] && is_netcdf {
         // Text without elements is an empty text in NetCDF.
-        return Ok(attribute(name, Vec::new(), Datatype::String, [Value::from("")]));
+        return Ok(attribute(name, Vec::new(), Datatype::String, vec![Value::from("")]));
     } else {
         let texts = match count {
             1 => found.read_string().map(|text| vec![text]),

@@ -2,11 +2,11 @@
 
 use std::io;
 
-use hdf5_reader::error::Error;
+use hdf5_reader::error::{self, Error};
 use hdf5_reader::messages::datatype::Datatype as Stored;
 use hdf5_reader::{Dataset, H5Type, SliceInfo, SliceInfoElem};
 
-use super::fault::{Reason, fault};
+use super::fault::{Result, fault};
 use super::types::{self, Change};
 use crate::interchange::grouped::{NextBlock, ReadElements};
 
@@ -30,13 +30,13 @@ pub(super) struct Hdf5Elements {
 
 impl Hdf5Elements {
     /// Makes the elements of a dataset that are not text of any length.
-    pub(super) fn new(dataset: Dataset, path: &str, changes: Vec<Change>) -> Result<Self, Reason> {
+    pub(super) fn new(dataset: Dataset, path: &str, changes: Vec<Change>) -> Result<Self> {
         let size = dataset.raw_element_size()?;
         Ok(Self { dataset, path: path.to_owned(), changes, size, width: 0 })
     }
 
     /// Pads texts of any length to the length of the longest in bytes, and returns it.
-    pub(super) fn pad(&mut self, is_utf8: bool) -> Result<u64, Reason> {
+    pub(super) fn pad(&mut self, is_utf8: bool) -> Result<u64> {
         // NumPy has no text of width 0, and xarray joins an axis of text of width 1.
         let mut longest = 2;
         for selection in self.blocks() {
@@ -56,7 +56,7 @@ impl Hdf5Elements {
     }
 
     /// Reads the bytes of a part of the dataset as they are stored.
-    fn raw(&self, selection: &SliceInfo) -> Result<Vec<u8>, Error> {
+    fn raw(&self, selection: &SliceInfo) -> error::Result<Vec<u8>> {
         let read = match self.size {
             1 => read::<[u8; 1]>,
             2 => read::<[u8; 2]>,
@@ -69,7 +69,7 @@ impl Hdf5Elements {
     }
 
     /// Reads the next block of elements as those of the array.
-    fn block(&self, selection: &SliceInfo, block: &mut Vec<u8>) -> Result<(), Error> {
+    fn block(&self, selection: &SliceInfo, block: &mut Vec<u8>) -> error::Result<()> {
         let mut raw = self.raw(selection)?;
         if self.width == 0 {
             types::change(&mut raw, &self.changes, self.size);
@@ -99,33 +99,24 @@ impl Hdf5Elements {
         let most = (MAX_READ as u64 / inner(axis)).max(1);
         let chunk = chunk(axis).min(most);
         let step = rows.next_multiple_of(chunk).min(most - most % chunk);
-        let steps = shape.iter().enumerate().map(|(at, length)| match at.cmp(&axis) {
-            std::cmp::Ordering::Less => (1, *length),
-            std::cmp::Ordering::Equal => (step, *length),
-            std::cmp::Ordering::Greater => (*length, *length),
+        let parts = shape.into_iter().enumerate().map(|(at, length)| match at.cmp(&axis) {
+            std::cmp::Ordering::Less => (1, length),
+            std::cmp::Ordering::Equal => (step, length),
+            std::cmp::Ordering::Greater => (length.max(1), length),
         });
-        let steps: Vec<_> = steps.collect();
-        let first = (!shape.contains(&0)).then(|| vec![0_u64; shape.len()]);
-        let next = {
-            let steps = steps.clone();
-            move |at: &Vec<u64>| {
-                let mut at = at.clone();
-                for (start, (step, length)) in at.iter_mut().zip(&steps).rev() {
-                    *start = start.saturating_add(*step);
-                    if *start < *length {
-                        return Some(at);
-                    }
-                    *start = 0;
-                }
-                None
-            }
-        };
-        std::iter::successors(first, next).map(move |at| {
-            let part = |(start, (step, length)): (u64, &(u64, u64))| {
+        let parts: Vec<(u64, u64)> = parts.collect();
+        let counts = parts.iter().map(|(step, length)| length.div_ceil(*step));
+        (0..counts.fold(1, u64::saturating_mul)).map(move |mut number| {
+            let part = |(step, length): &(u64, u64)| {
+                let count = length.div_ceil(*step);
+                let start = number % count * step;
+                number /= count;
                 let end = start.saturating_add(*step).min(*length);
                 SliceInfoElem::Slice { start, end, step: 1 }
             };
-            SliceInfo { selections: at.into_iter().zip(&steps).map(part).collect() }
+            let mut selections: Vec<_> = parts.iter().rev().map(part).collect();
+            selections.reverse();
+            SliceInfo { selections }
         })
     }
 }
@@ -148,7 +139,7 @@ impl ReadElements for Vec<Hdf5Elements> {
 #[derive(Clone)]
 struct Bytes<B>(B);
 
-fn read<B>(dataset: &Dataset, selection: &SliceInfo) -> Result<Vec<u8>, Error>
+fn read<B>(dataset: &Dataset, selection: &SliceInfo) -> error::Result<Vec<u8>>
 where
     B: AsRef<[u8]> + Clone + Send + for<'b> TryFrom<&'b [u8]>,
 {
@@ -163,7 +154,7 @@ impl<B: Clone + Send + for<'b> TryFrom<&'b [u8]>> H5Type for Bytes<B> {
         Stored::Opaque { size: 1, tag: String::new() }
     }
 
-    fn from_bytes(bytes: &[u8], _: &Stored) -> Result<Self, Error> {
+    fn from_bytes(bytes: &[u8], _: &Stored) -> error::Result<Self> {
         let error = |_| Error::InvalidData("an element has another length".to_owned());
         bytes.try_into().map(Self).map_err(error)
     }

@@ -8,7 +8,7 @@ use hdf5_reader::reference::resolve_object_reference;
 use hdf5_reader::{Attribute as StoredAttribute, Dataset, Hdf5File};
 
 use super::data::Hdf5Elements;
-use super::fault::{Reason, WITH_PYTHON};
+use super::fault::{Result, WITH_PYTHON};
 use super::{attributes, filters, types};
 use crate::interchange::grouped::{FILL_VALUE, GroupedVariable, attribute, text};
 use crate::ndl::{Datatype, Value};
@@ -76,7 +76,7 @@ impl Found {
         file: &Hdf5File,
         file_len: u64,
         lengths: Option<&HashMap<String, u64>>,
-    ) -> Result<(GroupedVariable, Hdf5Elements), Reason> {
+    ) -> Result<(GroupedVariable, Hdf5Elements)> {
         if self.dataset.num_elements().is_ok_and(|count| count == 0)
             && !self.dataset.shape().contains(&0)
         {
@@ -120,7 +120,7 @@ impl Found {
                 check_size(&datatype, &shape, file_len)?;
             }
             if kind.is_utf8 && !attributes.iter().any(|one| one.name == ENCODING) {
-                let encoding = [Value::from("utf-8")];
+                let encoding = vec![Value::from("utf-8")];
                 attributes.push(attribute(ENCODING, Vec::new(), Datatype::String, encoding));
             }
         }
@@ -132,7 +132,7 @@ impl Found {
     }
 
     /// Checks that the elements can be read. An error is the reason why not.
-    fn check_storage(&self, messages: &[HdfMessage]) -> Result<(), Reason> {
+    fn check_storage(&self, messages: &[HdfMessage]) -> Result<()> {
         let Self { dataset, attributes, .. } = self;
         let (mut is_written, mut has_fill) = (true, false);
         for message in messages {
@@ -169,7 +169,7 @@ impl Found {
 }
 
 /// Checks that a file of this length can contain the elements of an array. An error is the reason why not.
-fn check_size(datatype: &Datatype, shape: &[u64], file_len: u64) -> Result<(), Reason> {
+fn check_size(datatype: &Datatype, shape: &[u64], file_len: u64) -> Result<()> {
     let width = datatype.packed_size().ok_or("its elements have no size")?;
     let size = shape.iter().try_fold(width, |size, length| size.checked_mul(*length));
     let most = file_len.saturating_mul(MAX_RATIO).max(MAX_SMALL);

@@ -11,8 +11,8 @@ const VIRTUAL: u8 = 3;
 /// Where to convert what is too large here.
 pub(super) const WITH_PYTHON: &str = "convert it with Python, as docs/from-other-formats.md shows";
 
-/// The reason why a part of a file is not converted.
-pub(super) type Reason = Box<dyn std::error::Error>;
+/// A part of a file, or the reason why it is not converted.
+pub(super) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Converts an error of the reader about a part of the file.
 pub(super) fn fault(place: &str, error: Error) -> FormatError {
@@ -25,7 +25,7 @@ pub(super) fn fault(place: &str, error: Error) -> FormatError {
 }
 
 /// Returns why a part of the file cannot be read; the error itself if the file cannot be read.
-pub(super) fn reason(error: Error) -> Result<String, Error> {
+pub(super) fn reason(error: Error) -> std::result::Result<String, Error> {
     match error {
         Error::Io(_) => Err(error),
         Error::Context { source, .. } => reason(*source),

@@ -7,7 +7,7 @@ use hdf5_reader::{
     ByteOrder, CompoundField, EnumMember, StringEncoding, StringPadding, StringSize, VarLenKind,
 };
 
-use super::fault::Reason;
+use super::fault::Result;
 use crate::interchange::grouped::{text, values_of};
 use crate::interchange::truth;
 use crate::ndl::Datatype;
@@ -73,7 +73,7 @@ pub(super) fn convert(
     stored: &Stored,
     raw: Option<&[u8]>,
     losses: &mut Vec<String>,
-) -> Result<(Datatype, Vec<Change>), Reason> {
+) -> Result<(Datatype, Vec<Change>)> {
     let mut converter = Converter { raw, changes: Vec::new(), losses };
     let datatype = converter.datatype(stored, 0)?;
     let size = hdf5_reader::dtype_element_size(stored)? as u64;
@@ -92,23 +92,24 @@ struct Converter<'c> {
 
 impl Converter<'_> {
     /// Converts a datatype that is at an offset of each element.
-    fn datatype(&mut self, stored: &Stored, at: u64) -> Result<Datatype, Reason> {
+    fn datatype(&mut self, stored: &Stored, at: u64) -> Result<Datatype> {
         match stored {
             Stored::FixedPoint { size, byte_order, .. }
             | Stored::FloatingPoint { size, byte_order }
             | Stored::Bitfield { size, byte_order } => {
                 if *byte_order == ByteOrder::BigEndian && *size > 1 {
-                    self.change(at, *size, <[u8]>::reverse)?;
+                    self.change(at, (*size).into(), <[u8]>::reverse)?;
                 }
                 self.number(stored, *size)
             }
             Stored::String { size: StringSize::Fixed(size), padding, .. } => {
+                let size = u64::from(*size);
                 match padding {
                     StringPadding::NullPad => {}
-                    StringPadding::NullTerminate => self.change(at, *size, terminate)?,
-                    StringPadding::SpacePad => self.change(at, *size, unpad)?,
+                    StringPadding::NullTerminate => self.change(at, size, terminate)?,
+                    StringPadding::SpacePad => self.change(at, size, unpad)?,
                 }
-                Ok(text((*size).into()))
+                Ok(text(size))
             }
             Stored::Opaque { size, tag } => {
                 let tag = Some(tag.clone()).filter(|tag| !tag.is_empty());
@@ -124,17 +125,17 @@ impl Converter<'_> {
         }
     }
 
-    fn change(&mut self, at: u64, len: impl Into<u64>, apply: fn(&mut [u8])) -> Result<(), Reason> {
+    fn change(&mut self, at: u64, len: u64, apply: fn(&mut [u8])) -> Result<()> {
         if self.changes.len() == MAX_CHANGES {
             let reason = format!("its elements have more than {MAX_CHANGES} parts to convert");
             return Err(reason.into());
         }
-        self.changes.push(Change { at, len: len.into(), apply });
+        self.changes.push(Change { at, len, apply });
         Ok(())
     }
 
     /// Converts a number, which must use all of its bits in the usual way.
-    fn number(&self, stored: &Stored, size: u8) -> Result<Datatype, Reason> {
+    fn number(&self, stored: &Stored, size: u8) -> Result<Datatype> {
         let bits = u16::from(size) * 8;
         let has_layout = |rest: &[u8]| {
             let all = bits.to_le_bytes();
@@ -147,23 +148,18 @@ impl Converter<'_> {
                 let mut known = FLOATS.iter().filter(|(len, ..)| *len == size).peekable();
                 known.peek().ok_or_else(|| format!("it has floats of {size} bytes"))?;
                 let found = known.find(|(_, rest, _)| has_layout(rest));
-                return found.map(|(.., datatype)| datatype.clone()).ok_or_else(|| unusual(size));
+                return Ok(found.ok_or_else(|| unusual(size))?.2.clone());
             }
-            Stored::FixedPoint { .. } if !has_layout(&[]) => return Err(unusual(size)),
+            Stored::FixedPoint { .. } if !has_layout(&[]) => return Err(unusual(size).into()),
             Stored::FixedPoint { signed: true, .. } => "int",
             _ => "uint",
         };
         let word = format!("{kind}{bits}");
-        let unknown = || format!("it has numbers of the type {word}").into();
-        Datatype::from_word(&word).ok_or_else(unknown)
+        Ok(Datatype::from_word(&word)
+            .ok_or_else(|| format!("it has numbers of the type {word}"))?)
     }
 
-    fn enumeration(
-        &mut self,
-        base: &Stored,
-        members: &[EnumMember],
-        at: u64,
-    ) -> Result<Datatype, Reason> {
+    fn enumeration(&mut self, base: &Stored, members: &[EnumMember], at: u64) -> Result<Datatype> {
         let Stored::FixedPoint { byte_order, .. } = base else {
             return Err("it has an enum of other elements than integers".into());
         };
@@ -194,12 +190,7 @@ impl Converter<'_> {
         Ok(Datatype::Enum { base: Some(integer), members })
     }
 
-    fn compound(
-        &mut self,
-        size: u64,
-        fields: &[CompoundField],
-        at: u64,
-    ) -> Result<Datatype, Reason> {
+    fn compound(&mut self, size: u64, fields: &[CompoundField], at: u64) -> Result<Datatype> {
         let mut fields: Vec<_> = fields.iter().collect();
         fields.sort_by_key(|field| field.byte_offset);
         let names: HashSet<_> = fields.iter().map(|field| field.name.as_str()).collect();
@@ -228,7 +219,7 @@ impl Converter<'_> {
         Ok(Datatype::Compound(members))
     }
 
-    fn array(&mut self, base: &Stored, dims: &[u64], at: u64) -> Result<Datatype, Reason> {
+    fn array(&mut self, base: &Stored, dims: &[u64], at: u64) -> Result<Datatype> {
         let before = self.changes.len();
         let inner = self.datatype(base, at)?;
         let len = inner.packed_size().ok_or("it has small arrays without a size")?;
@@ -245,6 +236,6 @@ impl Converter<'_> {
     }
 }
 
-fn unusual(size: u8) -> Reason {
-    format!("it has numbers of {size} bytes of an unusual format").into()
+fn unusual(size: u8) -> String {
+    format!("it has numbers of {size} bytes of an unusual format")
 }
