@@ -207,23 +207,21 @@ fn changed(args: &DescribeArgs, report: &UpdateReport, output: &Output) -> Resul
 
 /// Warns of the name of an attribute that is spelt in another way than in the CF conventions.
 fn misspelt(args: &DescribeArgs, key: &str, value: &str, output: &Output) {
-    let plain =
-        |name: &str| name.to_lowercase().replace(['_', '-', ' '], "").replace("units", "unit");
-    let (array, name) = key.rsplit_once('.').map_or(("", key), |(array, name)| (array, name));
-    let known = ["units", "long_name", "standard_name"].into_iter();
-    let Some(meant) =
-        known.filter(|known| *known != name).find(|known| plain(known) == plain(name))
-    else {
-        return;
+    let (start, name) = key.split_at(key.rfind('.').map_or(0, |dot| dot + 1));
+    let meant = match &*name.to_lowercase().replace(['_', '-', ' '], "") {
+        "unit" | "units" => "units",
+        "longname" => "long_name",
+        "standardname" => "standard_name",
+        _ => return,
     };
-    let [array, value] = [array, value].map(|text| shell::word(text.as_bytes()));
-    let array = if key.contains('.') { format!("{array}.") } else { String::new() };
-    let name_word = shell::word(name.as_bytes());
-    let target = shell::path(&args.target);
-    output.message(&format!(
-        "warning: programs know the attribute `{meant}`, not `{}`\n  next: `ra-pack describe --set {array}{name_word}= --set {array}{meant}={value} {target}`",
-        escape(name)
-    ));
+    if name != meant {
+        let right = format!("{start}{meant}");
+        let [old, new, value] = [key, &right, value].map(|text| shell::word(text.as_bytes()));
+        output.message(&format!(
+            "warning: programs know the attribute `{meant}`, not `{}`\n  next: `ra-pack describe --set {old}= --set {new}={value} {}`",
+            escape(name), shell::path(&args.target)
+        ));
+    }
 }
 
 /// Name of the manifest of a directory.

@@ -355,7 +355,7 @@ impl Page {
     }
 
     fn table<const N: usize>(&mut self, to_right: [bool; N], rows: &[[String; N]]) {
-        for line in aligned(rows, to_right) {
+        for line in aligned(rows, to_right, usize::MAX) {
             self.line(&line);
         }
     }

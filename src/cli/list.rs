@@ -172,7 +172,7 @@ impl Totals {
 fn draw(list: &Listing, args: &ListArgs, output: &Output, out: &mut dyn Write) -> io::Result<()> {
     let limit = output.width().unwrap_or(usize::MAX);
     if args.long && !list.attributes.is_empty() {
-        for line in aligned(&attribute_rows(&list.attributes), [false; 2]) {
+        for line in aligned(&attribute_rows(&list.attributes), [false; 2], usize::MAX) {
             writeln!(out, "{}", fit(&line, limit))?;
         }
         writeln!(out)?;

@@ -176,7 +176,7 @@ pub(super) fn schema(args: &SchemaArgs, output: &Output) -> Result<Ending, Failu
         None if args.json => output.json(&schemas().collect::<Vec<_>>())?,
         None => {
             let rows: Vec<_> = schemas().map(|it| [it.name.to_owned(), it.title]).collect();
-            output.result(&aligned(&rows, [false; 2]).join("\n"))?;
+            output.result(&aligned(&rows, [false; 2], usize::MAX).join("\n"))?;
         }
     }
     Ok(Ending::Clean)

@@ -111,13 +111,9 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// Aligns cells without styles, some of them to the right, on a screen of any width.
-pub(super) fn aligned<const N: usize>(rows: &[[String; N]], to_right: [bool; N]) -> Vec<String> {
-    aligned_within(rows, to_right, usize::MAX)
-}
-
-/// Aligns cells without styles. If the screen has too few columns, the last cell is on a line of its own.
-pub(super) fn aligned_within<const N: usize>(
+/// Aligns cells without styles, some of them to the right. If they need more columns than the limit, the last cell is
+/// on a line of its own.
+pub(super) fn aligned<const N: usize>(
     rows: &[[String; N]],
     to_right: [bool; N],
     limit: usize,

@@ -46,6 +46,16 @@ impl<'s> ElementSource<'s> {
     }
 }
 
+impl<'s> ElementSource<'s> {
+    /// Returns a reader of the elements.
+    pub(super) fn reader(&mut self) -> &mut (dyn Read + 's) {
+        match &mut self.data {
+            ElementData::Placed(placed) => placed,
+            ElementData::Passing(reader, _) => &mut **reader,
+        }
+    }
+}
+
 /// Elements that are stored together in a file and read once to their end.
 struct PlacedElements {
     file: File,

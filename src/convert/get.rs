@@ -208,19 +208,16 @@ fn open(archive: &Path, member: &str, options: &GetOptions) -> Result<Pack> {
 }
 
 fn report(archive: &Path, member: &str, bytes: u64, written: Written) -> GetReport {
-    let Written { verified, blocks, checked_bytes, losses, .. } = written;
-    let (target, member) = (archive.to_owned(), member.to_owned());
-    let (description_file, leftovers) = (None, Vec::new());
     GetReport {
-        target,
-        member,
+        target: archive.to_owned(),
+        member: member.to_owned(),
         bytes,
-        verified,
-        blocks,
-        checked_bytes,
-        description_file,
-        losses,
-        leftovers,
+        verified: written.verified,
+        blocks: written.blocks,
+        checked_bytes: written.checked_bytes,
+        description_file: None,
+        losses: written.losses,
+        leftovers: Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The plan of a conversion: the arrays, their names, the order of their elements, and their descriptions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use super::names::{MAX_LISTED, give_all, name_of};
 use super::report::Converted;
 use super::source::{OtherFile, SourceArrays, is_wanted, no_such_array};
 use crate::archive::Container;
+use crate::describe::note_unordered;
 use crate::error::{Error, Result};
 use crate::fs;
 use crate::message::{Message, listed};
@@ -166,7 +168,7 @@ pub(super) fn plan(
         }
     }
     if out.options.dimcoords {
-        name_dimensions(&mut planned, out)?;
+        name_dimensions(&mut planned, source, out)?;
     }
     keep_stated(source, &mut planned);
     for PlannedArray { item, converted, .. } in &mut planned {
@@ -192,7 +194,11 @@ pub(super) fn not_copied(others: &[impl AsRef<str>]) -> Option<String> {
 
 /// Turns arrays without a description into coordinates if they have the name of one, and names the dimensions of the
 /// other arrays after them and after coordinates in an existing output directory.
-fn name_dimensions(planned: &mut [PlannedArray], out: &Destination<'_>) -> Result<()> {
+fn name_dimensions(
+    planned: &mut [PlannedArray],
+    source: &mut SourceArrays,
+    out: &Destination<'_>,
+) -> Result<()> {
     let mut contents = match out.to {
         ArrayFormat::Pack(Container::Directory) if fs::exists(out.path) => {
             let options = out.options;
@@ -205,9 +211,29 @@ fn name_dimensions(planned: &mut [PlannedArray], out: &Destination<'_>) -> Resul
         let path = MemberPath::new(format!("{name}.{ARRAY_EXTENSION}"))?;
         contents.add(path, Content::Array(Arc::new(ArrayFacts::of_header(header))));
     }
+    let is_plain = |item: &ArrayItem| {
+        item.stated.is_none() && !item.format.names_dimensions() && item.header.is_some()
+    };
+    let unordered = note_unordered(&mut contents, |path, take| {
+        let is_meant =
+            |one: &&PlannedArray| one.name == path.without_extension() && is_plain(&one.item);
+        // A single array has no others to name.
+        let Some(array) = planned.iter().find(is_meant).filter(|_| planned.len() > 1) else {
+            return;
+        };
+        let head = array.item.header.as_ref().map(Header::encode).unwrap_or_default();
+        // An array that cannot be read is reported when it is converted.
+        let _ = (source.give)(array.index, out.path, &mut |mut data, _| {
+            take(&mut head.chain(data.reader()));
+            Ok(())
+        });
+    });
+    source
+        .losses
+        .extend(unordered.iter().map(|one| format!("{}; it is not a coordinate", one.message)));
     let convention = Convention::new(&contents);
     for PlannedArray { name, item, .. } in planned {
-        if item.stated.is_some() || item.format.names_dimensions() || item.header.is_none() {
+        if !is_plain(item) {
             continue;
         }
         let path = MemberPath::new(format!("{name}.{ARRAY_EXTENSION}"))?;

@@ -315,7 +315,10 @@ impl Tree {
                 before.source.take_if(|_| !before.stays);
             }
             let part = parts.get_mut(part).expect("the number is that of a part");
-            (part.open(&options, open)?.give)(index, beside, take)
+            let given = (part.open(&options, open)?.give)(index, beside, take);
+            // The elements of a single array are read once, and may be needed again.
+            part.source.take_if(|_| !part.stays && !part.file.format.holds_many());
+            given
         };
         SourceArrays { others, failed, groups, ..SourceArrays::new(all, losses, Box::new(give)) }
     }

@@ -3,6 +3,7 @@
 
 mod edit;
 mod options;
+mod ordered;
 mod place;
 mod reshape;
 mod table;
@@ -19,6 +20,8 @@ pub use self::reshape::{ReshapeReport, reshape};
 pub use self::table::metadata_table;
 pub use self::update::{Change, UpdateReport, update_descriptions};
 
+pub(crate) use self::ordered::note_unordered;
+use self::ordered::unordered;
 use self::place::{NewText, archived, write_texts};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
@@ -29,6 +32,7 @@ use crate::message::Message;
 use crate::pack::{self, Contents, Convention};
 use crate::path::MemberPath;
 use crate::pipeline;
+use crate::read::open::Pack;
 use crate::read::single_file::read_content;
 use crate::write::survey::{Survey, survey};
 
@@ -46,8 +50,11 @@ pub fn describe_target(target: impl AsRef<Path>, options: &DescribeOptions) -> R
     }
     let archive = Archive::open_watched(target, &options.progress)?;
     let jobs = pipeline::jobs(options.jobs);
-    let PackScan { contents, .. } = PackScan::of_contents(&archive, jobs)?;
+    let PackScan { mut contents, placement, .. } = PackScan::of_contents(&archive, jobs)?;
     refuse_bad_headers(target, &contents)?;
+    if options.dimcoords {
+        unordered(&Pack::of_archive(archive, placement), &mut contents);
+    }
     let convention = options.dimcoords.then(|| Convention::new(&contents));
     Ok(pack::pack_document(&contents, convention.as_ref()))
 }
@@ -99,7 +106,7 @@ pub fn write_descriptions(
     options: &DescribeOptions,
 ) -> Result<DescribeReport> {
     let target = target.as_ref();
-    let (contents, mut findings, archive) = if fs::is_directory(target)? {
+    let (mut contents, mut findings, archive) = if fs::is_directory(target)? {
         let jobs = pipeline::jobs(options.jobs);
         let Survey { contents, findings, .. } = survey(target, jobs, &options.progress)?;
         (contents, findings, None)
@@ -115,6 +122,9 @@ pub fn write_descriptions(
         if facts.header.is_err() {
             facts.findings(path, &mut findings);
         }
+    }
+    if options.dimcoords {
+        findings.extend(unordered(&Pack::open(target)?, &mut contents));
     }
     let missing = pack::describe_missing(&contents, options.dimcoords)?;
     let arrays = contents.arrays.len() as u64;

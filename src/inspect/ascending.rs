@@ -11,7 +11,7 @@ use crate::read::values::{Number, read_number};
 const MAX_ELBYTE: usize = 16;
 
 /// Compares each element of an array with the one before it. Read errors are reported elsewhere.
-pub(super) fn check_order(
+pub(crate) fn check_order(
     path: &MemberPath,
     header: &Header,
     content: &mut dyn Read,

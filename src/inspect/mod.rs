@@ -1,6 +1,6 @@
 //! Facts about packs from headers, descriptions and manifests; checks of descriptions.
 
-mod ascending;
+pub(crate) mod ascending;
 pub(crate) mod info;
 mod inlined;
 pub(crate) mod late;

@@ -26,6 +26,9 @@ pub(crate) struct Contents {
     pub(crate) pack_document: Option<Arc<DescriptionFacts>>,
     /// Attributes of the pack, once the document that states them is removed.
     pub(crate) attributes: Vec<Attribute>,
+    /// Arrays whose values neither increase nor decrease throughout, so that they are not coordinates by convention.
+    #[cfg(feature = "full")]
+    pub(crate) unordered: std::collections::BTreeSet<MemberPath>,
     /// Whether any description has the other extension; if not, no search is needed.
     pub(super) has_yml: bool,
 }

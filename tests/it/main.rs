@@ -50,6 +50,7 @@ mod list; // `ra-pack list`: tables, trees and lists
 mod manifest; // `ra-pack manifest`: printed, written and checked
 mod meaning;
 mod metadata; // units, names and titles without an editor
+mod mistake_table;
 mod mistaken;
 mod mistakes; // mistakes: messages are true, and suggested commands work
 mod orders; // the same order of indices for all ways of reading

@@ -233,12 +233,18 @@ pub(crate) fn workspace() -> TempDir {
 fn name_and_describe(root: &Path) {
     let count = fs::read(root.join("exp/sub/count.ra")).unwrap();
     let zip = fs::read(root.join("exp.zip")).unwrap();
-    for directory in ["devices", "aux", "deep"] {
+    for directory in ["devices", "aux", "deep", "random", "measured"] {
         fs::create_dir(root.join(directory)).unwrap();
     }
+    let random = [npy().strip_suffix(&[1, 2, 3]).unwrap(), &[3, 1, 2]].concat();
+    let header = count.strip_suffix(&[1, 2, 3]).unwrap();
     let depth = "ndarrays: {depth: {shape: [3], type: uint8, attributes: {units: m}}}\n";
     for (name, content) in [
         ("devices/aux.npy", &*npy()),
+        ("random/x.npy", &random),
+        ("random/speed.npy", &npy()),
+        ("measured/x.ra", &[header, &[3, 1, 2]].concat()),
+        ("measured/speed.ra", &count),
         ("aux/aux.ra", &count),
         ("deep/depth.ra", &count),
         ("deep/depth.yaml", depth.as_bytes()),

@@ -279,7 +279,10 @@ fn attributes(description: Option<&Ndarray>) -> String {
     if attributes.is_empty() {
         return String::new();
     }
-    format!("\nAttributes:\n{}", indented(aligned(&array::attribute_rows(attributes), [false; 2])))
+    format!(
+        "\nAttributes:\n{}",
+        indented(aligned(&array::attribute_rows(attributes), [false; 2], usize::MAX))
+    )
 }
 
 /// Longest bar, in columns.
@@ -379,7 +382,7 @@ fn bars(rows: &[(String, u64)], to_right: bool, width: usize, unicode: bool) -> 
         [label.clone(), count.to_string(), bar(*count, most, room, unicode)]
     };
     let rows: Vec<_> = rows.iter().map(row).collect();
-    indented(aligned(&rows, [to_right, true, false]))
+    indented(aligned(&rows, [to_right, true, false], usize::MAX))
 }
 
 fn bar(number: u64, most: u64, room: usize, unicode: bool) -> String {

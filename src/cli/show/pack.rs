@@ -9,7 +9,7 @@ use ra_pack::path::{escape, escape_path};
 
 use super::super::array::{attribute_rows, folded};
 use super::super::output::Output;
-use super::super::table::{aligned, aligned_within};
+use super::super::table::aligned;
 use super::super::text::{BOLD, counted, fit, flowing, indented, styled};
 use super::super::values;
 use super::super::{Ending, Failure, diagnostics, shell};
@@ -119,7 +119,7 @@ impl Page<'_> {
             return Ok(());
         }
         self.line("Attributes:")?;
-        self.lines(&indented(aligned(&attribute_rows(attributes), [false; 2])))
+        self.lines(&indented(aligned(&attribute_rows(attributes), [false; 2], usize::MAX)))
     }
 
     fn arrays<'a>(
@@ -136,12 +136,12 @@ impl Page<'_> {
         let arrays: Vec<_> = arrays.take(shown).collect();
         let rows: Vec<_> = arrays.iter().map(row).collect();
         let room = self.output.width().map_or(usize::MAX, |width| width.saturating_sub(INDENT));
-        let lines = aligned_within(&rows, [false; 5], room);
+        let lines = aligned(&rows, [false; 5], room);
         for (line, array) in lines.iter().zip(&arrays) {
             self.lines(&format!("  {line}\n"))?;
             let rest = array.attributes.iter().filter(|one| full && !is_in_row(one));
             let rest: Vec<_> = rest.cloned().collect();
-            for line in aligned(&attribute_rows(&rest), [false; 2]) {
+            for line in aligned(&attribute_rows(&rest), [false; 2], usize::MAX) {
                 self.lines(&format!("      {line}\n"))?;
             }
         }

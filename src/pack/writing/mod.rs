@@ -37,6 +37,7 @@ impl<'a> Convention<'a> {
             if let [length] = header.dims()
                 && *length > 0
                 && is_conventional(path.stem())
+                && !contents.unordered.contains(path)
             {
                 coordinates.entry(group_of(path)).or_default().push((path.stem(), *length));
             }
