@@ -49,6 +49,7 @@ from ._errors import (
     WrongTarget,
 )
 from ._operations import create, verify
+from ._pack import Group, Tree
 from ._ra_pack import Array, Pack, __version__, open
 from ._reports import AuditedTarget, AuditReport, CreateReport, Finding, LogLine, VerifyReport
 from ._writer import PackWriter
@@ -68,6 +69,7 @@ __all__ = [
     "Damaged",
     "Error",
     "Finding",
+    "Group",
     "Interrupted",
     "InvalidOption",
     "IoError",
@@ -82,6 +84,7 @@ __all__ = [
     "PackWriter",
     "Refused",
     "TooLarge",
+    "Tree",
     "Unsupported",
     "VerifyReport",
     "WrongTarget",

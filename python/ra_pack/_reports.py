@@ -192,6 +192,17 @@ class VerifyReport:
     def __bool__(self) -> bool:
         return self.valid
 
+    def __str__(self) -> str:
+        words = {
+            "valid": "valid",
+            "contents_not_read": "no errors found, contents not read",
+            "not_valid": "NOT VALID",
+            "not_verified": "not verified",
+        }
+        checked = f", checked against {', '.join(self.manifests)}" if self.manifests and self.contents_read else ""
+        counts = f"{self.arrays:,} arrays, {self.files:,} files, {self.bytes:,} bytes{checked}"
+        return "\n".join([*map(str, self.findings), f"{self.target}: {words[self.verdict]} ({counts})"])
+
 
 @dataclass(frozen=True, kw_only=True)
 class AuditedTarget:

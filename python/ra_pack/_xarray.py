@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 from types import FunctionType, ModuleType
 from typing import Any
@@ -17,13 +17,12 @@ from xarray.core import indexing
 
 from . import Array, Error, NotFound, Pack, open as open_pack
 from ._groups import Group, Groups, Source, is_below
+from ._index import outer
 
 __all__ = ["RaPackBackend"]
 
 #: Files at the top of a pack. A program that looks for an engine tells a pack from another zip by them.
 MANIFESTS = ("manifest-sha256.txt", "manifest-sha512.txt")
-#: An index array is read as separate runs if these have less than this part of its range.
-SPARSE = 0.5
 
 
 class Unverified:
@@ -65,23 +64,12 @@ class PackArray(BackendArray):
     def _read(self, key: tuple[Any, ...]) -> np.ndarray[Any, Any]:
         """Reads integers, slices, and index arrays that select along one axis each."""
         array: Any = self.manager.acquire()[self.member]
-        vectors = {axis: index for axis, index in enumerate(key) if isinstance(index, np.ndarray)}
         if self.verify:
             # The manifest has a digest of the whole array only.
             array = array.read()
         elif self.verify is False:
             array = Unverified(array)
-        if not vectors:
-            return np.asarray(array[key])
-        # The rows along the first of them are read as runs, and a range along each other one.
-        first, *others = vectors
-        wanted = list(key)
-        for axis in others:
-            wanted[axis], vectors[axis] = _range(vectors[axis], self.shape[axis])
-        part = _read_vector(array, wanted, first)
-        for axis in others:
-            part = np.take(part, vectors[axis], axis=_place(key, axis))
-        return part
+        return outer(array, key)
 
 
 #: Objects that refer to much else and to no data of a user.
@@ -104,35 +92,6 @@ def sources(data: Any) -> Iterator[PackArray]:
             left += [one.__closure__, one.__defaults__, one.__kwdefaults__]
         else:
             left += gc.get_referents(one)
-
-
-def _place(key: Sequence[Any], axis: int) -> int:
-    """Returns the axis of the result: an integer before the axis removes a dimension."""
-    return axis - sum(isinstance(index, (int, np.integer)) for index in key[:axis])
-
-
-def _range(index: np.ndarray[Any, Any], length: int) -> tuple[slice, np.ndarray[Any, Any]]:
-    """Returns the range of an index array, and the index array within this range."""
-    index = np.where(index < 0, index + length, index)
-    if not len(index):
-        return slice(0, 0), index
-    return slice(int(index.min()), int(index.max()) + 1), index - index.min()
-
-
-def _read_vector(array: Any, key: list[Any], axis: int) -> np.ndarray[Any, Any]:
-    """Reads the elements of an index array along `axis`: its range at once, or only its runs if they are few."""
-    whole, index = _range(key[axis], array.shape[axis])
-    place = _place(key, axis)
-
-    def read(part: slice) -> np.ndarray[Any, Any]:
-        return np.asarray(array[(*key[:axis], part, *key[axis + 1 :])])
-
-    rows, inverse = np.unique(index, return_inverse=True)
-    if len(rows) >= SPARSE * (whole.stop - whole.start):
-        return np.take(read(whole), index, axis=place)
-    runs = np.split(rows + whole.start, np.flatnonzero(np.diff(rows) > 1) + 1)
-    parts = [read(slice(int(run[0]), int(run[-1]) + 1)) for run in runs]
-    return np.take(np.concatenate(parts, axis=place), inverse, axis=place)
 
 
 class GroupStore(AbstractDataStore):

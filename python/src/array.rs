@@ -11,7 +11,7 @@ use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
 use ra_pack::{Error, PackedArray, Result};
 
-use crate::index::{Selection, select};
+use crate::index::{Selection, is_advanced, select};
 use crate::interrupt::{Stopped, attached};
 use crate::memory::{self, Mapped};
 use crate::pack::{Opened, Shared, is_long, run_on};
@@ -20,7 +20,8 @@ use crate::{errors, numpy, values};
 /// An array of a pack. No data is read before it is requested.
 ///
 /// Indices, shape and dims are those of the description. Indexing follows NumPy's rules for integers, slices, ``...``
-/// and ``None``, and reads only the selected bytes of a stored array. The manifest has digests of whole files: a
+/// and ``None``, and reads only the selected bytes of a stored array. Index arrays and masks read the rows that they
+/// select, or the range of these rows. The manifest has digests of whole files: a
 /// selection of all elements is checked against it, as :meth:`read` does, and other selections are not.
 #[pyclass(frozen, module = "ra_pack")]
 pub(crate) struct Array {
@@ -144,20 +145,25 @@ impl Array {
 
     /// Returns the elements that a key selects. With `verify`, a selection of all elements is checked.
     fn selected<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
         verify: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let facts = self.facts(py)?;
+        let (py, this) = (slf.py(), slf.get());
+        let facts = this.facts(py)?;
         if facts.shape.is_empty() {
-            return self.read(py, verify)?.get_item(key);
+            return this.read(py, verify)?.get_item(key);
+        }
+        if is_advanced(key) {
+            let name = if verify { "__getitem__" } else { "_unchecked" };
+            let read = slf.getattr(name)?;
+            return py.import("ra_pack._index")?.call_method1("select", (slf, key, read));
         }
         let selection = select(key, &facts.shape)?;
         if verify && selection.is_all(&facts.shape) {
-            return self.read(py, true)?.get_item(key);
+            return this.read(py, true)?.get_item(key);
         }
-        let part = self.part(py, facts, &selection)?;
+        let part = this.part(py, facts, &selection)?;
         if selection.is_element { part.get_item(PyTuple::empty(py)) } else { Ok(part) }
     }
 
@@ -372,22 +378,58 @@ impl Array {
     }
 
     fn __getitem__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        attached(py, || self.selected(py, key, true))
+        attached(slf.py(), || Self::selected(slf, key, true))
+    }
+
+    /// Indices that select along each axis of its own, as in xarray and zarr: ``array.oindex[[0, 2], :, [1, 3]]``.
+    #[getter]
+    fn oindex<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("ra_pack._index")?.call_method1("OuterIndexer", (slf,))
+    }
+
+    /// Indices that select points: the dimensions of index arrays come first, as in xarray and zarr.
+    #[getter]
+    fn vindex<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("ra_pack._index")?.call_method1("VectorIndexer", (slf,))
+    }
+
+    /// Return the elements with another type, as :meth:`read` does.
+    ///
+    /// Parameters
+    /// ----------
+    /// dtype : data-type
+    ///     The type.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    fn astype<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.__array__(py, Some(dtype), None)
+    }
+
+    fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, true)?.call_method0(intern!(py, "__float__"))
+    }
+
+    fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read(py, true)?.call_method0(intern!(py, "__int__"))
     }
 
     /// Return the elements that a key selects. They are not checked against the manifest, unless it has digests of
     /// blocks.
     #[pyo3(name = "_unchecked")]
     fn unchecked<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        attached(py, || self.selected(py, key, false))
+        attached(slf.py(), || Self::selected(slf, key, false))
     }
 
     /// Return the elements for `numpy.asarray`, as :meth:`read` does.

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PyList, PySlice, PyTuple};
 use ra_pack::ndarray::SliceInfoElem;
 
 /// A selected part of an array.
@@ -14,6 +14,20 @@ pub(crate) struct Selection {
     pub(crate) shape: Vec<u64>,
     /// Whether the result is one element and not an array of one element.
     pub(crate) is_element: bool,
+}
+
+/// Returns whether a key has index arrays, or booleans, which NumPy treats as such.
+pub(crate) fn is_advanced(key: &Bound<'_, PyAny>) -> bool {
+    let is_array = |part: &Bound<'_, PyAny>| {
+        part.is_instance_of::<PyList>()
+            || part.is_instance_of::<PyTuple>()
+            || part.is_instance_of::<PyBool>()
+            || part.hasattr("__array__").unwrap_or(false) && part.call_method0("__index__").is_err()
+    };
+    match key.cast::<PyTuple>() {
+        Ok(parts) => parts.iter().any(|part| is_array(&part)),
+        Err(_) => is_array(key),
+    }
 }
 
 /// Returns the part of an array of this shape that `key` selects.
@@ -87,13 +101,10 @@ impl Selection {
         }
         let refused = || {
             PyIndexError::new_err(
-                "only integers, slices (`:`), ellipsis (`...`) and `None` are valid indices; \
-                 for others, index the result of `read()`",
+                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer \
+                 or boolean arrays are valid indices",
             )
         };
-        if part.is_instance_of::<PyBool>() {
-            return Err(refused());
-        }
         let index: isize = part.extract().map_err(|error: PyErr| {
             let is_large = error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py);
             if is_large { outside(part, axis, length) } else { refused() }

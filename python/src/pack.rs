@@ -12,7 +12,7 @@ use ra_pack::{Container, Error, PackedArray, Progress, Result};
 
 use crate::array::Array;
 use crate::interrupt::{Stopped, long, short};
-use crate::{errors, memory, outline, values};
+use crate::{errors, memory, operations, outline, values};
 
 /// Bytes from which a read is a long call.
 const LONG: u64 = 4 << 20;
@@ -366,27 +366,68 @@ impl Pack {
 
     /// Return a list of all arrays. No data is read.
     fn values(&self, py: Python<'_>) -> PyResult<Vec<Array>> {
-        let names = self.names(py)?;
-        names.iter().map(|name| self.__getitem__(py, name)).collect()
+        Ok(self.items(py)?.into_iter().map(|(_, array)| array).collect())
     }
 
     /// Return a list of the names and arrays. No data is read.
     fn items(&self, py: Python<'_>) -> PyResult<Vec<(String, Array)>> {
         let names = self.names(py)?;
         let item = |name: String| {
-            let array = self.__getitem__(py, &name)?;
+            let array = self.array(py, &name)?.ok_or_else(|| self.not_found(py, &name))?;
             Ok((name, array))
         };
         names.into_iter().map(item).collect()
     }
 
-    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Array> {
-        self.array(py, name)?.ok_or_else(|| self.not_found(py, name))
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let (py, pack) = (slf.py(), slf.get());
+        if let Some(array) = pack.array(py, name)? {
+            return Ok(Bound::new(py, array)?.into_any());
+        }
+        let group = name.trim_end_matches('/');
+        if pack.groups(py)?.iter().any(|known| known == group) {
+            return py.import("ra_pack._pack")?.call_method1("Group", (slf, group));
+        }
+        Err(pack.not_found(py, name))
+    }
+
+    /// Return the groups and arrays as text, which notebooks show as a tree to open and close.
+    ///
+    /// Returns
+    /// -------
+    /// Tree
+    fn tree<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("ra_pack._pack")?.call_method1("Tree", (slf,))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::tree(slf)?.call_method0("_repr_html_")
+    }
+
+    fn _ipython_key_completions_(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        Ok([self.names(py)?, self.groups(py)?].concat())
+    }
+
+    /// Check the pack, with the parameters and the report of :func:`ra_pack.verify`.
+    #[pyo3(signature = (*, fast=false, only_manifests=false, strict=false, jobs=None, manifest=None))]
+    fn verify<'py>(
+        &self,
+        py: Python<'py>,
+        fast: bool,
+        only_manifests: bool,
+        strict: bool,
+        jobs: Option<usize>,
+        manifest: Option<PathBuf>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.shared.check_open()?;
+        let path = self.shared.absolute.clone();
+        operations::verify(py, path, fast, only_manifests, strict, jobs, manifest)
     }
 
     fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<String>() else { return Ok(false) };
-        Ok(self.array(py, &name)?.is_some())
+        let group = name.trim_end_matches('/');
+        Ok(self.array(py, &name)?.is_some() || self.groups(py)?.iter().any(|known| known == group))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

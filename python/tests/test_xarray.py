@@ -284,7 +284,7 @@ def test_an_index_array_reads_its_runs_only(tmp_path: Path, monkeypatch: pytest.
     from ra_pack import _xarray
 
     parts: list[tuple[int, ...]] = []
-    read_vector = _xarray._read_vector
+    outer = _xarray.outer
 
     class Spy:
         def __init__(self, array: Any) -> None:
@@ -294,7 +294,7 @@ def test_an_index_array_reads_its_runs_only(tmp_path: Path, monkeypatch: pytest.
             parts.append(self.array[key].shape)
             return self.array[key]
 
-    monkeypatch.setattr(_xarray, "_read_vector", lambda array, key, axis: read_vector(Spy(array), key, axis))
+    monkeypatch.setattr(_xarray, "outer", lambda array, key: outer(Spy(array), key))
     wanted = [900, 3, 4, 4, 5]
     assert np.array_equal(open_dataset(path).a[wanted].values, np.arange(2000).reshape(1000, 2)[wanted])
     assert parts == [(3, 2), (1, 2)]
