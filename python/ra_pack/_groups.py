@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: with the name of an array that is not their coordinate.
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 
+#: The attribute of a group with the dimensions that NetCDF should have as unlimited ones.
+UNLIMITED = "_UNLIMITED_DIMS"
+
 #: The outline of a group that contains only groups.
 _EMPTY: _Group = {"path": "", "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
 

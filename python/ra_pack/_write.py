@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ._groups import DIMENSIONS
+from ._groups import DIMENSIONS, UNLIMITED
 from ._reports import CreateReport
 from ._writer import PackWriter, cf_times, exactly, labels
 
@@ -39,6 +39,10 @@ def write(
     obj: xr.Dataset | xr.DataArray | xr.DataTree | Mapping[str, Any],
     *,
     attrs: Mapping[str, Any] | None = None,
+    mode: Literal["x", "w", "a"] | None = None,
+    group: str | None = None,
+    encoding: Mapping[str, Mapping[str, Any]] | None = None,
+    unlimited_dims: str | Iterable[str] | None = None,
     **options: Any,
 ) -> CreateReport:
     """Write an xarray object or a dict of arrays as a pack.
@@ -55,6 +59,16 @@ def write(
         A mapping has names such as ``"run1/temperature"`` as keys, and arrays as values. An open ``.npz`` file is one.
     attrs : mapping, optional
         Attributes of the pack, in addition to those of `obj`.
+    mode : {'x', 'w', 'a'}, optional
+        What happens if the archive exists: an error (``x``, the default), it is replaced (``w``), or arrays are added to
+        it, and replace those of the same name (``a``).
+    group : str, optional
+        The group to write to, such as ``"run1"``; the root by default.
+    encoding : mapping, optional
+        The encoding of variables of a dataset, as `Dataset.to_netcdf` takes it: ``{"t": {"dtype": "int16",
+        "scale_factor": 0.1}}``. Of a tree: such mappings by the paths of groups.
+    unlimited_dims : str or iterable of str, optional
+        Dimensions that NetCDF should have as unlimited ones. The engine returns them as an encoding.
     **options
         Options of `PackWriter`, such as ``force=True``.
 
@@ -79,11 +93,16 @@ def write(
     array([ 5., 20.])
     """
     _compare_sources(obj)
-    attributes, groups = _groups(obj)
+    dims = [unlimited_dims] if isinstance(unlimited_dims, str) else unlimited_dims
+    attributes, groups = _groups(obj, (group or "").strip("/"), encoding or {}, dims)
     attributes = {**attributes, **(attrs or {})}
+    if mode in ("w", "a"):
+        options = {"force": True, "update": mode == "a" and os.path.exists(path), **options}
+    elif mode not in (None, "x"):
+        raise ValueError(f"expected the mode 'x', 'w' or 'a', found {mode!r}")
     with PackWriter(path, attrs=_attributes("the pack", attributes), **options) as writer:
-        for group in groups:
-            group.write(writer)
+        for one in groups:
+            one.write(writer)
         return writer.finish()
 
 
@@ -100,8 +119,10 @@ def _compare_sources(obj: Any) -> None:
             source.compare()
 
 
-def _groups(obj: Any) -> tuple[dict[str, Any], list[_Group]]:
-    """Returns the attributes of an object, and its groups."""
+def _groups(
+    obj: Any, top: str, encoding: Mapping[str, Any], unlimited: Iterable[str] | None
+) -> tuple[dict[str, Any], list[_Group]]:
+    """Returns the attributes of the pack, and the groups of an object below the group `top`."""
     # The module of an object of xarray is imported already.
     xarray = sys.modules.get("xarray")
     if xarray is not None and isinstance(obj, xarray.DataArray):
@@ -109,7 +130,7 @@ def _groups(obj: Any) -> tuple[dict[str, Any], list[_Group]]:
             raise ValueError("the DataArray has no name; give it one with `.rename(NAME)`")
         obj = obj.to_dataset(name=obj.name)
     if xarray is not None and isinstance(obj, xarray.Dataset):
-        groups: list[_Group] = [_DatasetGroup("", obj, set())]
+        groups: list[_Group] = [_DatasetGroup(top, obj, set(), encoding, unlimited)]
     elif xarray is not None and isinstance(obj, xarray.DataTree):
         groups = []
         taken: dict[str, set[str]] = {}
@@ -117,14 +138,19 @@ def _groups(obj: Any) -> tuple[dict[str, Any], list[_Group]]:
             path = "" if path == "." else path
             if path and not (node.children or node.attrs or len(node.to_dataset(inherit=False).variables)):
                 warnings.warn(f"the group `{path}` is empty, and a pack has no empty groups", stacklevel=3)
-            group = _DatasetGroup(path, node.to_dataset(inherit=False), taken.get(path.rpartition("/")[0], set()))
+            above = taken.get(path.rpartition("/")[0], set())
+            of_group = encoding.get(f"/{path}", encoding.get(path, {}))
+            below = f"{top}/{path}".strip("/")
+            group = _DatasetGroup(below, node.to_dataset(inherit=False), above, of_group, unlimited)
             taken[path] = group.taken
             groups.append(group)
     elif isinstance(obj, Mapping):
-        groups = [_MappingGroup(obj)]
+        if encoding:
+            raise TypeError("arrays without names of dimensions have no `encoding`; write an xarray.Dataset")
+        groups = [_MappingGroup(obj, top)]
     else:
         raise TypeError(f"expected a Dataset, DataTree or dict of arrays, found {type(obj).__name__}")
-    return groups[0].attrs, groups
+    return {} if top else groups[0].attrs, groups
 
 
 class _Group:
@@ -146,10 +172,9 @@ class _Group:
 class _MappingGroup(_Group):
     """The arrays of a mapping, whose names may have groups."""
 
-    path = ""
-
-    def __init__(self, mapping: Mapping[str, Any]) -> None:
+    def __init__(self, mapping: Mapping[str, Any], path: str) -> None:
         self.mapping = mapping
+        self.path = path
         self.attrs = {}
 
     def arrays(self) -> Iterator[_NewArray]:
@@ -163,19 +188,36 @@ class _MappingGroup(_Group):
                     "xarray.Dataset, or give the elements alone with `numpy.asarray`"
                 )
             array, attrs = _encode_array(name, value)
-            yield _NewArray(name, array, None, attrs)
+            yield _NewArray(f"{self.path}/{name}".lstrip("/"), array, None, attrs)
 
 
 class _DatasetGroup(_Group):
     """The variables of a dataset, encoded one after the other."""
 
-    def __init__(self, path: str, dataset: xr.Dataset, taken: set[str]) -> None:
+    def __init__(
+        self,
+        path: str,
+        dataset: xr.Dataset,
+        taken: set[str],
+        encoding: Mapping[str, Any],
+        unlimited: Iterable[str] | None,
+    ) -> None:
         from xarray.conventions import encode_dataset_coordinates
 
         self.path = path.strip("/")
         variables, attrs = encode_dataset_coordinates(dataset)
         self.variables: dict[Any, xr.Variable] = dict(variables)
+        for name, wanted in encoding.items():
+            if name not in self.variables:
+                raise KeyError(f"`encoding` names `{name}`, which is not a variable of the dataset")
+            variable = self.variables[name].copy(deep=False)
+            variable.encoding = _valid_encoding(name, wanted)
+            self.variables[name] = variable
+        #: The variables whose encoding is complete.
+        self.encoded = set(encoding)
         self.attrs = dict(attrs)
+        if unlimited := _unlimited(dataset, unlimited):
+            self.attrs[UNLIMITED] = unlimited
         #: Names of this group and those above that no dimension can have in a description: another array has them.
         self.taken = taken | {str(name) for name, one in self.variables.items() if one.dims != (name,)}
         #: The variables whose bounds another variable has.
@@ -194,8 +236,13 @@ class _DatasetGroup(_Group):
         variable = self._encoded(name)
         where = f"{self.path}/{name}".lstrip("/")
         dims = [_dimension(where, dim) for dim in variable.dims]
+        if variable.chunks and variable.dtype == object:
+            from xarray import SerializationWarning
+
+            message = f"`{where}` is a dask array with dtype=object, which is computed at once to find its type"
+            warnings.warn(message, SerializationWarning, stacklevel=2)
         data = variable.data if variable.chunks else variable.values
-        array, attrs = _encode_array(where, data)
+        array, attrs = _encode_array(where, data, variable.encoding.get("_Encoding", "utf-8"))
         attrs = {**variable.attrs, **attrs}
         if 0 in variable.shape or not self.taken.isdisjoint(dims):
             attrs[DIMENSIONS] = dims
@@ -211,7 +258,7 @@ class _DatasetGroup(_Group):
             # xarray would store it as integers.
             return variable
         stored = np.dtype(variable.encoding.get("dtype", variable.dtype))
-        if stored.kind in "fc" and "_FillValue" not in variable.attrs:
+        if stored.kind in "fc" and "_FillValue" not in variable.attrs and name not in self.encoded:
             # xarray would declare NaN as the fill value of a variable that has none.
             variable.encoding.setdefault("_FillValue", None)
         if variable.dtype.kind in "OSTU" and stored.kind in "SU":
@@ -225,6 +272,37 @@ class _DatasetGroup(_Group):
             together[owner] = one[(slice(0, 1),) * one.ndim]
         encoded: dict[Any, xr.Variable] = cf_encoder(together, {})[0]
         return encoded[name]
+
+
+#: Keys of an encoding that say how the CF conventions store a variable.
+_ENCODING = {
+    "_Encoding", "_FillValue", "_Unsigned", "add_offset", "bounds", "calendar", "char_dim_name", "coordinates", "dtype",
+    "grid_mapping", "missing_value", "scale_factor", "units",
+}  # fmt: skip
+
+
+def _valid_encoding(name: str, encoding: Any) -> dict[str, Any]:
+    """Returns a copy of the encoding that is given for a variable."""
+    if not isinstance(encoding, Mapping):
+        raise ValueError(f"`encoding` of `{name}` must be castable to a dict, found {encoding!r}")
+    if others := sorted(set(encoding) - _ENCODING):
+        raise ValueError(
+            f"unexpected encoding of `{name}`: {', '.join(map(str, others))}; `compression` of `write` compresses all arrays"
+        )
+    return dict(encoding)
+
+
+def _unlimited(dataset: xr.Dataset, given: Iterable[str] | None) -> list[str]:
+    """Returns the names of unlimited dimensions, which are an option or an encoding of the dataset."""
+    stated = dataset.encoding.get("unlimited_dims", ()) if given is None else given
+    names = {stated} if isinstance(stated, str) else set(stated)
+    if others := sorted(names - set(dataset.sizes)):
+        place = "dataset.encoding" if given is None else "unlimited_dims-kwarg"
+        message = f"Unlimited dimension(s) {others!r} declared in {place!r}, but the dataset has no such dimension"
+        if given is not None:
+            raise ValueError(message)
+        warnings.warn(message, UserWarning, stacklevel=2)
+    return sorted(names & set(dataset.sizes))
 
 
 def _uncached(variable: xr.Variable) -> xr.Variable:
@@ -286,21 +364,23 @@ def _blocks(array: Any) -> Iterator[np.ndarray[Any, Any]]:
         start += length
 
 
-def _encode_array(where: str, data: Any) -> tuple[Any, dict[str, Any]]:
+def _encode_array(where: str, data: Any, encoding: str = "utf-8") -> tuple[Any, dict[str, Any]]:
     """Returns an array of a type that packs have, and the attributes that explain it."""
     is_masked = isinstance(data, np.ma.MaskedArray)  # the writer refuses it
     if is_masked or getattr(data, "chunks", None) and data.dtype.kind in "biufcSV":
         return data, {}
     array = np.asarray(data)
     if array.dtype.kind in "OTU":
-        return _encode_text(where, array)
+        return _encode_text(where, array, encoding)
     if array.dtype.kind in "mM":
         return _encode_times(where, array)
     return array, {}
 
 
-def _encode_text(where: str, array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
-    """Encodes text in UTF-8 of a fixed width."""
+def _encode_text(
+    where: str, array: np.ndarray[Any, Any], encoding: str
+) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+    """Encodes text in a fixed width."""
     elements = array.ravel().tolist()
     if elements and all(isinstance(element, bytes) for element in elements):
         return array.astype(np.bytes_), {}
@@ -313,12 +393,12 @@ def _encode_text(where: str, array: np.ndarray[Any, Any]) -> tuple[np.ndarray[An
                 f"`{where}` has elements of type {kind}; expected text or numbers: convert it with `.astype()`, "
                 "or replace missing text with `.fillna('')`"
             )
-    encoded = [element.encode() for element in elements]
+    encoded = [element.encode(encoding) for element in elements]
     if any(element.endswith(b"\0") for element in encoded):
         raise ValueError(f"`{where}` has text that ends with a null character, which text of a fixed width cannot have")
     # NumPy has no text of width 0, and xarray joins an axis of text of width 1.
     width = max([2, *map(len, encoded)])
-    return np.array(encoded, f"S{width}").reshape(array.shape), {"_Encoding": "utf-8"}
+    return np.array(encoded, f"S{width}").reshape(array.shape), {"_Encoding": encoding}
 
 
 def _numbers(elements: list[Any]) -> np.ndarray[Any, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +17,7 @@ from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
 from . import Array, Error, NotFound, Pack, open as open_pack
-from ._groups import Group, Groups, Source, is_below
+from ._groups import UNLIMITED, Group, Groups, Source, is_below
 from ._index import outer
 
 __all__ = ["RaPackBackend"]
@@ -55,6 +56,10 @@ class PackArray(BackendArray):
             return np.asarray(indexing.explicit_indexing_adapter(key, self.shape, support, self._read))
         # xarray's adapter refuses an empty slice with a negative step.
         return self._read(key.tuple)
+
+    async def async_getitem(self, key: indexing.ExplicitIndexer) -> np.ndarray[Any, Any]:
+        # Reading waits for the disk without the lock of the interpreter.
+        return await asyncio.to_thread(self.__getitem__, key)
 
     def compare(self) -> None:
         """Compares the whole array with the manifest, unless the user declined."""
@@ -103,7 +108,11 @@ class GroupStore(AbstractDataStore):
         self.verify = verify
 
     def get_attrs(self) -> dict[str, Any]:
-        return dict(self.group.attrs)
+        return {name: value for name, value in self.group.attrs.items() if name != UNLIMITED}
+
+    def get_encoding(self) -> dict[str, Any]:
+        unlimited = self.group.attrs.get(UNLIMITED)
+        return {"unlimited_dims": set(np.atleast_1d(unlimited).tolist())} if unlimited is not None else {}
 
     def get_variables(self) -> dict[str, xr.Variable]:
         return {name: self._variable(source) for name, source in self.group.variables.items()}

@@ -251,6 +251,48 @@ def test_encodings_are_applied_and_kept(tmp_path: Path) -> None:
     assert "_FillValue" not in back.plain.encoding
 
 
+def test_modes_groups_and_encodings_are_those_of_xarray(tmp_path: Path) -> None:
+    xr = pytest.importorskip("xarray")
+    path = tmp_path / "run.zip"
+    ds = xr.Dataset({"a": ("x", [1.5, 2.5])}, {"x": [10, 20]}, {"title": "T"})
+    ra_pack.write(path, ds, mode="x")
+    for mode in [None, "x"]:
+        with pytest.raises(ra_pack.AlreadyExists):
+            ra_pack.write(path, ds, mode=mode)
+    ra_pack.write(path, ds, mode="a", group="run1", encoding={"a": {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -9}})
+    ra_pack.write(path, {"b": np.arange(3)}, mode="a", group="run1/deep")
+    assert is_valid(path)
+    pack = ra_pack.open(path)
+    assert set(pack) == {"a", "x", "run1/a", "run1/x", "run1/deep/b"}
+    assert pack.attrs["title"] == pack["run1"].attrs["title"] == "T"
+    assert pack["run1/a"].read().tolist() == [3, 5] and pack["a"].dtype == "f8"
+    xr.testing.assert_identical(xr.open_dataset(path, engine="ra-pack", group="run1"), ds)
+    assert ds.a.encoding == {}
+    ra_pack.write(path, ds, mode="w", unlimited_dims="x")
+    assert list(ra_pack.open(path)) == ["a", "x"]
+    again = xr.open_dataset(path, engine="ra-pack")
+    assert again.encoding["unlimited_dims"] == {"x"} and again.attrs == {"title": "T"}
+    tree = xr.DataTree.from_dict({"/": ds, "/run1/deep": ds.rename(a="c")})
+    encodings = {"/run1/deep": {"c": {"dtype": "f4"}}, "/": {"a": {"dtype": "f4"}}}
+    ra_pack.write(path, tree, mode="w", group="top", encoding=encodings)
+    assert {name: one.dtype for name, one in ra_pack.open(path).items() if one.name[-1] in "ac"} == {
+        "top/a": "f4",
+        "top/run1/deep/c": "f4",
+    }
+    before = path.read_bytes()
+    for options, error, words in [
+        ({"mode": "r"}, ValueError, "'x', 'w' or 'a'"),
+        ({"mode": "w", "encoding": {"a": {"zlib": True}}}, ValueError, "zlib; `compression`"),
+        ({"mode": "w", "encoding": {"none": {}}}, KeyError, "none"),
+        ({"mode": "w", "unlimited_dims": ["y"]}, ValueError, "y"),
+    ]:
+        with pytest.raises(error, match=words):
+            ra_pack.write(path, ds, **options)
+    with pytest.raises(TypeError, match="encoding"):
+        ra_pack.write(path, {"a": [1]}, mode="w", encoding={"a": {}})
+    assert path.read_bytes() == before
+
+
 def test_bounds_have_the_units_of_their_coordinate(tmp_path: Path) -> None:
     ds = xr.Dataset(
         {"time_bounds": (("time", "edge"), np.array([["2024-06-03", "2024-06-04"]], "M8[ns]"))},

@@ -16,33 +16,17 @@ backends = pytest.importorskip("xarray.tests.test_backends")
 # The import of xarray's tests sets this for all tests of this run.
 xr.set_options(warn_for_unclosed_files=False)
 
-NO_OPTION = "`write` has no option `encoding`, `unlimited_dims` or `mode`"
 NO_MISSING_TEXT = "text without a value is refused: a pack has no missing text"
 OTHER_EXCEPTION = "the exception has another class or message"
 
 #: Tests that are known to fail, with the reason.
 FAILING = {
-    "test_append_overwrite_values": NO_OPTION,
-    "test_append_with_invalid_dim_raises": NO_OPTION,
-    "test_append_write": NO_OPTION,
-    "test_default_fill_value": NO_OPTION,
-    "test_encoding_kwarg": NO_OPTION,
-    "test_encoding_kwarg_dates": NO_OPTION,
-    "test_encoding_kwarg_fixed_width_string": NO_OPTION,
-    "test_encoding_same_dtype": NO_OPTION,
-    "test_encoding_unlimited_dims": NO_OPTION,
-    "test_explicitly_omit_fill_value_in_coord_via_encoding_kwarg": NO_OPTION,
-    "test_explicitly_omit_fill_value_via_encoding_kwarg": NO_OPTION,
+    "test_append_with_invalid_dim_raises": "an update that replaces all arrays of a dimension may change its length",
     "test_invalid_dataarray_names_raise": OTHER_EXCEPTION,
-    "test_load_async": "the engine has no asynchronous reads",
     "test_roundtrip_None_variable": "the name of a variable is text",
-    "test_roundtrip_cftime_datetime_data": NO_OPTION,
-    "test_roundtrip_numpy_datetime_data": NO_OPTION,
     "test_roundtrip_object_dtype": NO_MISSING_TEXT,
-    "test_roundtrip_string_encoded_characters": "text is stored in UTF-8, also if its encoding says ASCII",
     "test_roundtrip_string_with_fill_value_nchar": OTHER_EXCEPTION,
     "test_roundtrip_stringdtype_nulls": NO_MISSING_TEXT,
-    "test_string_object_warning": "`write` loads Dask arrays of objects without a warning",
 }
 
 
