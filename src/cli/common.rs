@@ -23,6 +23,7 @@ Environment:
   CLICOLOR_FORCE      use colours without a terminal if neither empty nor 0
   COLUMNS             width of --help without a terminal
   PAGER               list, show, info, diff, explain: program that shows results on a terminal
+  LESS                options of less as the pager; default FRX
   TERM                disable the progress line and Unicode in pictures if dumb
   LC_ALL              show, plot: use Unicode in text if the locale is UTF-8;
                       LC_CTYPE, then LANG, is used if it is not set
