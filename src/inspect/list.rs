@@ -165,7 +165,7 @@ pub struct ListedArray<'a> {
 /// use ra_pack::inspect::ListOptions;
 ///
 /// for member in list("exp.zip", &ListOptions::default())?.members() {
-///     println!("{} has {} bytes", member.name, member.size);
+///     println!("{} has {} bytes", member.name, member.bytes);
 /// }
 /// # Ok::<(), ra_pack::Error>(())
 /// ```
