@@ -9,7 +9,9 @@ use ra_pack::inspect::ValidateOptions;
 use ra_pack::{ndl, validate};
 use tempfile::TempDir;
 
-use crate::experiment::{Element, Experiment, FLOAT32, FLOAT64, INT16, UINT8, ra_pack, raw_array};
+use crate::experiment::{
+    Element, Experiment, FLOAT32, FLOAT64, INT16, UINT8, le, ra_pack, raw_array,
+};
 
 /// Returns a valid array of zeros.
 fn zeros(element: Element, dims: &[u64]) -> Vec<u8> {
@@ -152,8 +154,8 @@ fn the_document_of_a_whole_pack_is_updated_in_place() {
 #[test]
 fn conventional_coordinates_are_described_as_such() {
     let source = Experiment::new()
-        .file("time.ra", zeros(FLOAT64, &[5]))
-        .file("run1/depth.ra", zeros(FLOAT32, &[3]))
+        .array("time.ra", FLOAT64, &[5], &le(f64::to_le_bytes, (0..5_u8).map(f64::from)))
+        .array("run1/depth.ra", FLOAT32, &[3], &le(f32::to_le_bytes, [5.0, 2.5, 1.0]))
         .file("run1/temperature.ra", zeros(FLOAT32, &[3, 5]))
         .file("run1/square.ra", zeros(FLOAT32, &[5, 5]));
     let ran = ra_pack().args(["describe", "--dimcoords"]).arg(source.path()).assert().success();
