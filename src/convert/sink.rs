@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::finding::Code;
 use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
 use crate::message::listed;
-use crate::ndl::{Document, MAX_TEXT, Revision};
+use crate::ndl::{Datatype, Document, MAX_TEXT, Revision, ValueChange};
 use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescribedArray,
     DescriptionFacts,
@@ -144,10 +144,16 @@ impl DescriptionPlace {
                 (described.facts.text().to_owned(), note)
             }
             Some(Revision { text, changes }) => {
-                // The names of values are lost with an enumeration.
-                let mut before = changes.iter().filter_map(|change| change.from.as_ref());
+                // With another type, the names of values or fields are lost.
+                let old_type = &described.entity.array().datatype;
+                let has_names = matches!(old_type, Datatype::Enum { .. } | Datatype::Compound(_));
+                let is_lost = |change: &ValueChange| match change.key().first().map(|key| &**key) {
+                    Some("attributes") => change.from.is_some(),
+                    Some("type") => has_names,
+                    _ => false,
+                };
                 let mut old = String::new();
-                if before.any(|before| before.contains('{')) {
+                if changes.iter().any(is_lost) {
                     let kept = self.keep_old(described.facts.text().as_bytes())?;
                     old = format!("; the old one is `{kept}`");
                 }

@@ -8,6 +8,7 @@ use crate::interchange::{FormatError, Variable, element_of_word, fillvalue, is_t
 use crate::message::Message;
 use crate::ndl::{Attribute, Datatype, Integer, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType, Flags};
+use crate::time::Calendar;
 
 /// The tag of opaque elements that are text of single bytes.
 const BYTES_TAG: &str = "text";
@@ -17,6 +18,9 @@ const TEXT_TAG: &str = "utf-32le";
 const VOID_TAG: &str = "void";
 /// The attribute with the unit of a time.
 const UNITS: &str = "units";
+/// The attribute with the calendar of dates, and that of NumPy's.
+const CALENDAR: &str = "calendar";
+const NUMPY_CALENDAR: &str = "proleptic_gregorian";
 /// The number that means "not a time".
 const NOT_A_TIME: Value = Value::Int(i64::MIN);
 
@@ -151,6 +155,9 @@ impl FromDtype {
                 let is_date = matches!(kind, DtypeKind::Date(_));
                 let words = if is_date { unit.words_since_epoch() } else { unit.words() };
                 self.attributes.extend(Attribute::short(units_name(path), words));
+                if is_date && path.is_empty() {
+                    self.attributes.extend(Attribute::short(CALENDAR, NUMPY_CALENDAR));
+                }
                 return Ok(Datatype::Int64);
             }
             DtypeKind::Int | DtypeKind::UInt => {
@@ -415,10 +422,18 @@ impl ToDtype<'_> {
         let fillvalue = fillvalue(self.description);
         let is_filled = fillvalue == Some(&NOT_A_TIME);
         let is_time = !path.is_empty() || is_filled || (is_date && fillvalue.is_none());
-        if !is_time || !attribute.shape.is_empty() {
+        let calendar = self.description.attribute(CALENDAR).and_then(Value::as_str);
+        let is_other = calendar.is_some_and(|named| {
+            let named = Calendar::of_name(named);
+            !matches!(named, Some(Calendar::Standard | Calendar::ProlepticGregorian))
+        });
+        if !is_time || !attribute.shape.is_empty() || is_date && is_other {
             return None;
         }
         self.used.push(name);
+        if path.is_empty() && calendar == Some(NUMPY_CALENDAR) {
+            self.used.push(CALENDAR.to_owned());
+        }
         let kind = if is_date { DtypeKind::Date(unit) } else { DtypeKind::Duration(unit) };
         Some(Descr::scalar(kind, 8))
     }

@@ -186,7 +186,10 @@ fn times_have_a_unit_and_a_fillvalue() {
     };
     let one = |name: &str, value: &str| vec![(name.to_owned(), Value::from(value))];
     let date = plain("'<M8[ns]'");
-    assert_eq!(units(&date), one("units", "nanoseconds since 1970-01-01"));
+    let mut expected = one("units", "nanoseconds since 1970-01-01");
+    expected.extend(one("calendar", "proleptic_gregorian"));
+    assert_eq!(units(&date), expected);
+    assert_eq!(back(&date), "'<M8[ns]'");
     let duration = plain("'<m8[25s]'");
     assert_eq!(units(&duration), one("units", "25 seconds"));
     for variable in [&date, &duration] {
@@ -242,6 +245,15 @@ fn numbers_with_a_unit_are_not_durations() {
     assert_eq!(with("days since 1970-01-01", None), ("'<M8[D]'".to_owned(), 0));
     assert_eq!(with("days since 1970-01-01", Some(0)), ("'<i8'".to_owned(), 2));
     assert_eq!(with("days since 1900-01-01", None), ("'<i8'".to_owned(), 1));
+    let of_calendar = |calendar: &str| {
+        let mut variable = plain("'<M8[D]'");
+        variable.description.attributes.retain(|one| one.name != "calendar");
+        variable.description.attributes.extend(Attribute::short("calendar", calendar));
+        NpyPlan::new(&variable, ExportOptions::default()).unwrap().header.descr.to_string()
+    };
+    for (calendar, descr) in [("standard", "'<M8[D]'"), ("noleap", "'<i8'"), ("lunar", "'<i8'")] {
+        assert_eq!(of_calendar(calendar), descr);
+    }
 }
 
 #[test]

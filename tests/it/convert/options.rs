@@ -182,6 +182,17 @@ fn a_description_that_is_replaced_or_loses_names_is_kept_under_another_name() {
         .exits(0)
         .says(&["f.yaml` is kept with another type; the old one is `", "f.yaml.old`"]);
     assert_eq!(text("old/f.yaml.old"), flags);
+    // The layout does not matter, and units of times are lost, too.
+    let blocks = flags.replace("{enum: {base: uint8, members: {ok: 0}}}}}", "TYPE}}");
+    let blocks = blocks.replace("{f: {shape: [2], type: TYPE}}", "\n  f:\n    shape: [2]\n    type:\n      enum:\n        base: uint8\n        members:\n          ok: 0");
+    let days = "ndarrays:\n  f:\n    shape: [2]\n    type: uint8\n    attributes:\n      units: days since 1970-01-01\n";
+    for (old, dtype, size) in [(&*blocks, "'<i2'", 4), (days, "'<M8[h]'", 16)] {
+        fs::write(path("old/f.ra"), raw_array(UINT8, &[2], &[0, 0])).unwrap();
+        fs::write(path("old/f.yaml"), old).unwrap();
+        fs::write(path("f.npy"), npy(dtype, false, "(2,)", &vec![0; size])).unwrap();
+        convert(&path("f.npy"), &path("old/f.ra"), &["--force"]).exits(0);
+        assert_eq!(text("old/f.yaml.old"), old);
+    }
     let before = text("old/f.yaml");
     convert(&path("new"), &path("old"), &["--force"])
         .exits(0)
