@@ -21,7 +21,7 @@ DIMENSIONS = "_ARRAY_DIMENSIONS"
 UNLIMITED = "_UNLIMITED_DIMS"
 
 #: The outline of a group that contains only groups.
-_EMPTY: _Group = {"path": "", "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
+EMPTY: _Group = {"path": "", "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Groups(Mapping[str, Group]):
         self.pack = pack
         #: Paths here and in the outline have no `/` at the beginning: ``run1/time``, ``""``.
         found = pack.outline()
-        root: _Group = {**_EMPTY, "path": "", "attrs": found["attrs"]}
+        root: _Group = {**EMPTY, "path": "", "attrs": found["attrs"]}
         self.outline = {group["path"]: group for group in [root, *found["groups"]]}
         #: Lengths of the dimensions of each group, with those of the groups above.
         self.lengths: dict[str, ChainMap[str, int]] = {}
@@ -106,7 +106,7 @@ class Groups(Mapping[str, Group]):
         self.coordinates: dict[str, _Array] = {}
         #: Names of the dimensions of each variable, by group.
         self.dims: dict[str, list[tuple[str, ...]]] = {}
-        paths = sorted({above for path in self.outline for above in _with_parents(path)} | {""})
+        paths = sorted({above for path in self.outline for above in with_parents(path)} | {""})
         # The coordinates of all groups are known before a variable refers to them.
         for path in paths:
             self._define(path)
@@ -143,7 +143,7 @@ class Groups(Mapping[str, Group]):
 
     def _outline(self, path: str) -> _Group:
         """Returns the outline of a group, which is empty if the group contains only groups."""
-        return self.outline.get(path, {**_EMPTY, "path": path})
+        return self.outline.get(path, {**EMPTY, "path": path})
 
     def _define(self, path: str) -> None:
         above = _parent(path)
@@ -216,8 +216,8 @@ def _parent(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _with_parents(path: str) -> list[str]:
-    return [path, *_with_parents(_parent(path))] if path else [path]
+def with_parents(path: str) -> list[str]:
+    return [path, *with_parents(_parent(path))] if path else [path]
 
 
 def _join(group: str, name: str) -> str:

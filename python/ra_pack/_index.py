@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -15,31 +15,29 @@ _Index = np.ndarray[Any, np.dtype[np.intp]]
 _Read = Callable[[tuple[Any, ...]], Any]
 
 
-def select(array: Any, key: Any, read: _Read | None = None) -> Any:
+def select(array: Any, key: Any, read: _Read) -> Any:
     """Returns what NumPy's indexing gives for this key."""
     parts, shown = _parts(key, array.shape)
-    arrays = [axis for axis, part in enumerate(parts) if isinstance(part, np.ndarray)]
-    wanted = [part if isinstance(part, slice) else None for part in parts]
-    found = [part if isinstance(part, np.ndarray) else 0 for part in parts]
-    for axis, part in enumerate(parts):
-        if isinstance(part, int):
-            wanted[axis] = slice(part, part + 1)
-        elif isinstance(part, slice):
-            found[axis] = cast(Any, slice(None))
-    block, inner = read_rows(read or array.__getitem__, array.shape, wanted, {axis: parts[axis] for axis in arrays})
-    found = [inner.get(axis, part) for axis, part in enumerate(found)]
-    return block[tuple(found[part] if isinstance(part, _Axis) else part for part in shown)]
+    # An integer among arrays is one of them for NumPy, so its axis stays until the end.
+    wanted = [slice(part, part + 1) if isinstance(part, int) else part for part in parts]
+    block, inner = read_rows(read, wanted)
+
+    def within(part: Any) -> Any:
+        if not isinstance(part, _Axis):
+            return part
+        return inner.get(part, 0 if isinstance(parts[part], int) else slice(None))
+
+    return block[tuple(map(within, shown))]
 
 
-def read_rows(
-    read: _Read, shape: Sequence[int], wanted: Sequence[Any], arrays: dict[int, _Index]
-) -> tuple[np.ndarray[Any, Any], dict[int, _Index]]:
-    """Reads the part that index arrays of some axes need, and returns it with the index arrays within it.
+def read_rows(read: _Read, parts: Sequence[Any]) -> tuple[np.ndarray[Any, Any], dict[int, _Index]]:
+    """Reads the part of an array that integers, slices and index arrays need, one for each axis, and returns it with the
+    index arrays within it.
 
-    `wanted` has slices and integers for the other axes. The rows along one axis are read as runs if they are few, and a
-    range along each other one.
+    The rows along one axis are read as runs if they are few, and a range along each other one.
     """
-    wanted, inner = list(wanted), {}
+    wanted, inner = list(parts), {}
+    arrays = {axis: part for axis, part in enumerate(parts) if isinstance(part, np.ndarray)}
     for axis, index in arrays.items():
         wanted[axis], inner[axis] = _range(index)
     spans = {axis: wanted[axis].stop - wanted[axis].start for axis in arrays}
@@ -63,14 +61,13 @@ def place(key: Sequence[Any], axis: int) -> int:
     return axis - sum(isinstance(index, (int, np.integer)) for index in key[:axis])
 
 
-def outer(array: Any, key: Sequence[Any], read: _Read | None = None) -> np.ndarray[Any, Any]:
+def outer(array: Any, key: Sequence[Any]) -> np.ndarray[Any, Any]:
     """Returns the elements that integers, slices, and index arrays select along one axis each."""
-    arrays = {
-        axis: _within(index, array.shape[axis], axis)
+    parts = [
+        _within(index, array.shape[axis], axis) if isinstance(index, np.ndarray) else index
         for axis, index in enumerate(key)
-        if isinstance(index, np.ndarray)
-    }
-    block, inner = read_rows(read or array.__getitem__, array.shape, key, arrays)
+    ]
+    block, inner = read_rows(array.__getitem__, parts)
     for axis, index in inner.items():
         block = np.take(block, index, axis=place(key, axis))
     return block
@@ -98,9 +95,8 @@ class VectorIndexer:
     def __getitem__(self, key: Any) -> Any:
         parts, _ = _parts(key, self.array.shape)
         parts = [part if isinstance(part, slice) else np.asarray(part) for part in parts]
-        arrays = {axis: part for axis, part in enumerate(parts) if isinstance(part, np.ndarray)}
-        block, inner = read_rows(self.array.__getitem__, self.array.shape, parts, arrays)
-        return np.moveaxis(block, list(arrays), range(len(arrays)))[tuple(inner.values())]
+        block, inner = read_rows(self.array.__getitem__, parts)
+        return np.moveaxis(block, list(inner), range(len(inner)))[tuple(inner.values())]
 
 
 class _Axis(int):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ._groups import EMPTY, with_parents
 from ._ra_pack import Array, Pack
 
 if TYPE_CHECKING:
@@ -80,12 +81,11 @@ class Tree:
         self.attrs = pack.group_attrs(group)
         self.groups: dict[str, _Group] = {}
         for one in found["groups"]:
-            below = one["path"].removeprefix(group).strip("/")
+            path = one["path"].removeprefix(group).strip("/")
             # A group that contains only groups has no outline.
-            while below and below not in self.groups:
-                self.groups[below] = {"path": below, "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
-                below = below.rpartition("/")[0]
-            self.groups[one["path"].removeprefix(group).strip("/")] = one
+            for above in with_parents(path):
+                self.groups.setdefault(above, {**EMPTY, "path": above})
+            self.groups[path] = one
 
     def _children(self, path: str) -> tuple[list[_Array], list[str]]:
         group = self.groups.get(path)

@@ -246,6 +246,16 @@ impl Pack {
         errors::named(py, "NotFound", &message)
     }
 
+    /// Returns whether a directory with arrays or attributes has this name.
+    fn is_group(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        let is_below =
+            |path: &String| path.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+        let is_named = |group: &ra_pack::ndl::Group| group.path.trim_matches('/') == name;
+        Ok(!name.is_empty()
+            && (self.shared.run(py, true, |pack| Ok(pack.arrays()?.iter().any(is_below)))?
+                || self.groups_with_attributes(py)?.iter().any(is_named)))
+    }
+
     fn groups_with_attributes(&self, py: Python<'_>) -> PyResult<Vec<ra_pack::ndl::Group>> {
         self.shared.run(py, true, ra_pack::Pack::attributes)
     }
@@ -385,7 +395,7 @@ impl Pack {
             return Ok(Bound::new(py, array)?.into_any());
         }
         let group = name.trim_end_matches('/');
-        if pack.groups(py)?.iter().any(|known| known == group) {
+        if pack.is_group(py, group)? {
             return py.import("ra_pack._pack")?.call_method1("Group", (slf, group));
         }
         Err(pack.not_found(py, name))
@@ -426,8 +436,7 @@ impl Pack {
 
     fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(name) = name.extract::<String>() else { return Ok(false) };
-        let group = name.trim_end_matches('/');
-        Ok(self.array(py, &name)?.is_some() || self.groups(py)?.iter().any(|known| known == group))
+        Ok(self.array(py, &name)?.is_some() || self.is_group(py, name.trim_end_matches('/'))?)
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

@@ -44,9 +44,7 @@ impl<'s> ElementSource<'s> {
         let data = ElementData::Passing(Box::new(data), name.to_owned());
         Self { data, metadata: Metadata::default() }
     }
-}
 
-impl<'s> ElementSource<'s> {
     /// Returns a reader of the elements.
     pub(super) fn reader(&mut self) -> &mut (dyn Read + 's) {
         match &mut self.data {

@@ -1,6 +1,6 @@
 //! Arrays of other formats for a pack that is being written.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::convert;
 use super::format::ArrayFormat;
@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::fs::{self, PendingDirectory};
 use crate::pack::ARRAY_EXTENSION;
 use crate::path::MemberPath;
+use crate::write::create::in_archive;
 use crate::write::writer::PackWriter;
 
 /// The directory with the output of a conversion.
@@ -47,12 +48,13 @@ pub fn add_converted(
     options: &ConvertOptions,
 ) -> Result<Option<ConvertReport>> {
     let (directory, name) = (directory.as_ref(), name.as_ref());
-    let inside = if name == "." { String::new() } else { MemberPath::new(name)?.to_string() };
-    let stem = inside.rsplit_once('.').map_or(&*inside, |(stem, _)| stem);
+    // `.` is everything in the directory.
+    let path = (name != ".").then(|| MemberPath::new(name)).transpose()?;
+    let stem = path.as_ref().map_or("", MemberPath::without_extension);
     let input = directory.join(name);
     let is_directory = fs::is_directory(&input)?;
     let target = match ArrayFormat::in_tree(name.as_ref(), true) {
-        _ if is_directory => inside,
+        _ if is_directory => path.as_ref().map_or("", MemberPath::as_str).to_owned(),
         Some(format) if format.holds_many() => stem.to_owned(),
         Some(format) if format != ArrayFormat::Ra => format!("{stem}.{ARRAY_EXTENSION}"),
         _ => return pack.add(directory, name).map(|()| None),
@@ -66,12 +68,9 @@ pub fn add_converted(
     }
     let root = scratch.path().join(CONVERTED);
     let archive = pack.archive().to_owned();
-    let in_archive = |path: PathBuf| match path.strip_prefix(&root) {
-        Ok(below) => archive.join(below),
-        Err(_) => path,
-    };
     let options = ConvertOptions { force: true, ..options.clone() };
     let report = convert(&input, root.join(&target), &options);
+    let in_archive = |path| in_archive(&root, &archive, path);
     let report = report.map_err(|error| error.with_path(in_archive))?;
     pack.add(&root, ".")?;
     Ok(Some(ConvertReport { output: archive.join(target), ..report }))

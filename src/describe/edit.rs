@@ -5,23 +5,19 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::place::{NewText, archived, write_texts};
+use super::place::{NewText, PackTexts, write_texts};
 use super::update::with_pack_document;
 use super::{DescribeOptions, UpdateReport};
-use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
-use crate::fs;
 use crate::ndl::{self, Attribute, Datatype, Document, Group, Ndarray, Order, Value};
 use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Contents, Described, DescriptionFacts, NamedShape,
     PACK_DOCUMENT, shape_of,
 };
 use crate::path::{MemberPath, escape};
-use crate::pipeline;
 use crate::ra::ElementType;
 use crate::read::single_file::{self, SingleFile};
-use crate::write::survey::{Survey, survey};
 use crate::write::writer::set_attribute;
 
 /// Attributes and dimension names for arrays, and attributes for the pack.
@@ -209,19 +205,14 @@ pub(super) struct EditedDescriptions {
 impl EditedDescriptions {
     pub(super) fn open(target: &Path, options: &DescribeOptions) -> Result<Self> {
         let (target, made) = (target.to_owned(), BTreeSet::new());
-        let (root, subject, is_archive) = (target.clone(), None, false);
-        if fs::is_directory(&target)? {
-            let jobs = pipeline::jobs(options.jobs);
-            let Survey { contents, findings, .. } = survey(&target, jobs, &options.progress)?;
+        if let Some(pack) = PackTexts::read(&target, options)? {
+            let PackTexts { contents, findings, is_archive } = pack;
+            let (root, subject) = (target.clone(), None);
             return Ok(Self { target, root, contents, subject, is_archive, made, findings });
         }
         let single_file = single_file::gather(&target, None)?;
         if single_file.unattached.is_some() {
-            if !Archive::is_archive(&target)? {
-                return Err(single_file::not_an_array(&target));
-            }
-            let (contents, findings) = archived(&target, options)?;
-            return Ok(Self { target, root, contents, subject, is_archive: true, made, findings });
+            return Err(single_file::not_an_array(&target));
         }
         let is_pack = single_file.is_pack_document();
         let SingleFile { root, subject, contents, .. } = single_file;
@@ -233,7 +224,8 @@ impl EditedDescriptions {
                 format!("does not describe an array: `{array}` does not exist"),
             ));
         }
-        Ok(Self { target, root, contents, subject, is_archive, made, findings: Vec::new() })
+        let (is_archive, findings) = (false, Vec::new());
+        Ok(Self { target, root, contents, subject, is_archive, made, findings })
     }
 
     /// Finds an array by its name. The extension and, if the name is unique, the directories may be missing.

@@ -22,7 +22,7 @@ pub use self::update::{Change, UpdateReport, update_descriptions};
 
 pub(crate) use self::ordered::note_unordered;
 use self::ordered::unordered;
-use self::place::{NewText, archived, write_texts};
+use self::place::{NewText, PackTexts, write_texts};
 use crate::archive::Archive;
 use crate::error::{Error, Result};
 use crate::finding::Finding;
@@ -34,7 +34,6 @@ use crate::path::MemberPath;
 use crate::pipeline;
 use crate::read::open::Pack;
 use crate::read::single_file::read_content;
-use crate::write::survey::{Survey, survey};
 
 /// Returns the description of one array file, or of a directory or archive as one document.
 ///
@@ -106,18 +105,12 @@ pub fn write_descriptions(
     options: &DescribeOptions,
 ) -> Result<DescribeReport> {
     let target = target.as_ref();
-    let (mut contents, mut findings, archive) = if fs::is_directory(target)? {
-        let jobs = pipeline::jobs(options.jobs);
-        let Survey { contents, findings, .. } = survey(target, jobs, &options.progress)?;
-        (contents, findings, None)
-    } else if Archive::is_archive(target)? {
-        let (contents, findings) = archived(target, options)?;
-        (contents, findings, Some(target))
-    } else {
+    let Some(pack) = PackTexts::read(target, options)? else {
         let message = Message::from("is neither a directory nor an archive; remove ");
         let message = message.option("write").text(" to print its description");
         return Err(Error::wrong_target(target, message));
     };
+    let PackTexts { mut contents, mut findings, is_archive } = pack;
     for (path, facts) in &contents.arrays {
         if facts.header.is_err() {
             facts.findings(path, &mut findings);
@@ -136,7 +129,7 @@ pub fn write_descriptions(
         text,
     });
     let texts: Vec<_> = texts.collect();
-    findings.extend(write_texts(archive, &texts, options)?);
+    findings.extend(write_texts(is_archive.then_some(target), &texts, options)?);
     Ok(DescribeReport {
         target: target.to_owned(),
         written: texts.into_iter().map(|text| text.member).collect(),

@@ -7,10 +7,13 @@ use super::update::{must_be_free, replace};
 use crate::archive::Archive;
 use crate::error::Result;
 use crate::finding::Finding;
+use crate::fs;
 use crate::inspect::scan::PackScan;
 use crate::ndl::{self, Group};
 use crate::pack::{self, Contents, DescriptionFacts, PACK_DOCUMENT};
 use crate::pipeline;
+use crate::read::single_file::is_pack;
+use crate::write::survey::{Survey, survey};
 use crate::write::writer::{PackWriter, WriteOptions};
 
 /// A changed or new description.
@@ -24,12 +27,34 @@ pub(super) struct NewText {
     pub(super) text: String,
 }
 
+/// The headers and descriptions of a pack.
+pub(super) struct PackTexts {
+    pub(super) contents: Contents,
+    pub(super) findings: Vec<Finding>,
+    pub(super) is_archive: bool,
+}
+
+impl PackTexts {
+    /// Reads those of a directory or an archive. `None` for another file.
+    pub(super) fn read(target: &Path, options: &DescribeOptions) -> Result<Option<Self>> {
+        if !is_pack(target)? {
+            return Ok(None);
+        }
+        let is_archive = !fs::is_directory(target)?;
+        let (contents, findings) = if is_archive {
+            archived(target, options)?
+        } else {
+            let jobs = pipeline::jobs(options.jobs);
+            let Survey { contents, findings, .. } = survey(target, jobs, &options.progress)?;
+            (contents, findings)
+        };
+        Ok(Some(Self { contents, findings, is_archive }))
+    }
+}
+
 /// Reads the headers and descriptions of an archive. A generated description of the pack is reduced to its attributes,
 /// because the rest is generated again when the archive is updated.
-pub(super) fn archived(
-    target: &Path,
-    options: &DescribeOptions,
-) -> Result<(Contents, Vec<Finding>)> {
+fn archived(target: &Path, options: &DescribeOptions) -> Result<(Contents, Vec<Finding>)> {
     let archive = Archive::open_watched(target, &options.progress)?;
     let scan = PackScan::new(&archive, pipeline::jobs(options.jobs))?;
     let PackScan { mut contents, findings, .. } = scan;

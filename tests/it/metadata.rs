@@ -331,6 +331,16 @@ fn an_edited_archive_equals_one_created_from_edited_files() {
 }
 
 #[test]
+fn an_archive_can_be_longer_than_the_longest_description() {
+    let (home, scratch) = (undescribed(), Experiment::new());
+    let archive = scratch.path().join("a.zip");
+    let long = fs::File::create(home.path().join("long.bin")).unwrap();
+    long.set_len(ra_pack::ndl::MAX_TEXT as u64 + 1).unwrap();
+    create(home.path(), &archive, &["--describe"]).exits(0);
+    ra("describe", &[&archive], &["--set", "lat.units=m"]).exits(0).says(&["units of lat.ra: m"]);
+}
+
+#[test]
 fn missing_descriptions_are_written_into_an_archive() {
     let home = undescribed().file("manifest.yaml", "# by hand\n/:\n  attributes: {title: T}\n");
     let scratch = Experiment::new();

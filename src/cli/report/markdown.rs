@@ -1,7 +1,7 @@
 //! A README in Markdown as HTML. Markup in the text is shown as text, and pictures as their descriptions, so that the
 //! page runs and loads nothing.
 
-use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::{Html, html};
 
@@ -55,9 +55,9 @@ fn element(tag: &Tag<'_>, cell: &'static str) -> (Html, &'static str) {
         Tag::Table(_) => "table",
         Tag::TableHead | Tag::TableRow => "tr",
         Tag::TableCell => cell,
-        Tag::Link { link_type, dest_url, .. } => {
+        Tag::Link { dest_url, .. } => {
             let is_web = ["https://", "http://"].iter().any(|start| dest_url.starts_with(start));
-            return if is_web && *link_type != LinkType::Email {
+            return if is_web {
                 (html!("<a rel=\"noreferrer\" href=\"{}\">", **dest_url), "a")
             } else {
                 (html!(""), "")

@@ -227,12 +227,12 @@ pub(crate) fn create_staged(
 ) -> Result<CreateReport> {
     let source = Source { directory: staged.path(), is_staged: true, in_memory, old };
     create_from(source, archive, options)
-        .map_err(|error| error.with_path(|path| in_archive(staged, archive, path)))
+        .map_err(|error| error.with_path(|path| in_archive(staged.path(), archive, path)))
 }
 
-/// Returns the path of a staged file as a file in the archive.
-pub(crate) fn in_archive(staged: &PendingDirectory, archive: &Path, path: PathBuf) -> PathBuf {
-    match path.strip_prefix(staged.path()) {
+/// Returns the path of a file in the directory `staged` as a file in the archive.
+pub(crate) fn in_archive(staged: &Path, archive: &Path, path: PathBuf) -> PathBuf {
+    match path.strip_prefix(staged) {
         Ok(below) if below.as_os_str().is_empty() => archive.to_owned(),
         Ok(below) => archive.join(below),
         Err(_) => path,

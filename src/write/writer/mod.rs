@@ -472,7 +472,8 @@ impl<'w> PackWriter<'w> {
 
     /// Replaces the staging directories in the error by the archive.
     fn in_words(&self, error: Error) -> Error {
-        let error = error.with_path(|path| create::in_archive(&self.staged, &self.archive, path));
+        let error =
+            error.with_path(|path| create::in_archive(self.staged.path(), &self.archive, path));
         match &self.sink {
             Some(_) => error.with_path(|path| file_name(&self.archive, path)),
             None => error,
