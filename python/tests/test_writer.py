@@ -73,7 +73,7 @@ def test_descriptions_have_dims_attributes_fill_values_and_groups(tmp_path):
     assert found.dims == ("time", "depth") and list(found.coords) == ["time"]
     assert found.attrs == {"units": "K", "n": 3, "r": [0.5, 1.5], "f": 2.0, "s": "a"}
     assert found.fill_value == np.float32(-999) and type(found.fill_value) is np.float32
-    assert pack["when"].attrs == {"units": "seconds since 1970-01-01"}
+    assert pack["when"].attrs == {"units": "seconds since 1970-01-01", "calendar": "proleptic_gregorian"}
     assert pack["when"].read().tolist() == [1577836800, pack["when"].fill_value]
     assert (pack.read_file("notes.txt"), pack.read_file("copy.txt")) == (b"calibrated", b"copied")
     assert ra_pack.verify(path).valid
