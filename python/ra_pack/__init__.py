@@ -25,6 +25,7 @@ array([1., 1.], dtype=float32)
 True
 """
 
+import sys as _sys
 from collections.abc import Mapping as _Mapping
 from typing import TYPE_CHECKING, Any as _Any
 
@@ -105,3 +106,8 @@ def __getattr__(name: str) -> _Any:
 
         return write
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+if "xarray" in _sys.modules:
+    # xarray has no other way to know the accessor before it loads its engines.
+    from . import xarray as xarray

@@ -7,16 +7,17 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from ._groups import DIMENSIONS, UNLIMITED
 from ._reports import CreateReport
-from ._writer import PackWriter, cf_times, exactly, labels
+from ._writer import PackWriter, WriterOptions, cf_times, exactly, labels
 
 if TYPE_CHECKING:
     import xarray as xr
+    from typing_extensions import Unpack
 
 __all__ = ["write"]
 
@@ -34,6 +35,16 @@ UNITS = {
 NAT = np.iinfo(np.int64).min
 
 
+class WriteOptions(WriterOptions, total=False):
+    """Options of `write`."""
+
+    attrs: Mapping[str, Any] | None
+    mode: Literal["x", "w", "a"] | None
+    group: str | None
+    encoding: Mapping[str, Mapping[str, Any]] | None
+    unlimited_dims: str | Iterable[str] | None
+
+
 def write(
     path: str | os.PathLike[str],
     obj: xr.Dataset | xr.DataArray | xr.DataTree | Mapping[str, Any],
@@ -43,7 +54,7 @@ def write(
     group: str | None = None,
     encoding: Mapping[str, Mapping[str, Any]] | None = None,
     unlimited_dims: str | Iterable[str] | None = None,
-    **options: Any,
+    **options: Unpack[WriterOptions],
 ) -> CreateReport:
     """Write an xarray object or a dict of arrays as a pack.
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -12,6 +12,23 @@ from . import _ra_pack
 from ._errors import Mismatch, Unsupported
 from ._operations import Layout, Path
 from ._reports import CreateReport
+
+
+class WriterOptions(TypedDict, total=False):
+    """Options of `PackWriter`."""
+
+    force: bool
+    update: bool
+    layout: Layout
+    container: str | None
+    compression: str | None
+    digests: Sequence[str]
+    strict: bool
+    portable: bool
+    jobs: int | None
+    external_manifest: bool
+    archive_digest: bool
+    timestamp: int | None
 
 
 class PackWriter:

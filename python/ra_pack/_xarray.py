@@ -16,7 +16,7 @@ from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, 
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
-from . import Array, Error, NotFound, Pack, open as open_pack
+from . import Array, Error, NotFound, Pack, open as open_pack, xarray as _accessor  # which registers it
 from ._groups import UNLIMITED, Group, Groups, Source, is_below
 from ._index import outer
 
@@ -102,10 +102,12 @@ def sources(data: Any) -> Iterator[PackArray]:
 class GroupStore(AbstractDataStore):
     """The variables and attributes of one group, before xarray decodes them."""
 
-    def __init__(self, manager: CachingFileManager[Pack], group: Group, verify: bool | None) -> None:
+    def __init__(self, manager: CachingFileManager[Pack], group: Group, verify: bool | None, target: Any) -> None:
         self.manager = manager
         self.group = group
         self.verify = verify
+        #: Part of the encoding of each variable, as in other engines.
+        self.encoding = {"source": os.fspath(target)} if isinstance(target, (str, os.PathLike)) else {}
 
     def get_attrs(self) -> dict[str, Any]:
         return {name: value for name, value in self.group.attrs.items() if name != UNLIMITED}
@@ -120,7 +122,7 @@ class GroupStore(AbstractDataStore):
     def _variable(self, source: Source) -> xr.Variable:
         # xarray writes text with this dtype to any format, in the width that it then has.
         dtype = np.dtype("S1") if source.dtype.kind == "S" else source.dtype
-        encoding: dict[str, Any] = {"dtype": dtype}
+        encoding: dict[str, Any] = {"dtype": dtype, **self.encoding}
         if source.values is not None:
             return xr.Variable(source.dims, source.values, source.attrs, encoding)
         chunks = source.shape if self.verify else source.chunks
@@ -182,7 +184,7 @@ class RaPackBackend(BackendEntrypoint):
         if path not in groups:
             manager.close()
             raise NotFound(_no_group(filename_or_obj, path, groups))
-        store = GroupStore(manager, groups[path].with_all_coordinates(), verify)
+        store = GroupStore(manager, groups[path].with_all_coordinates(), verify, filename_or_obj)
         return _decode(
             store,
             mask_and_scale=mask_and_scale,
@@ -242,7 +244,7 @@ class RaPackBackend(BackendEntrypoint):
             found = groups[path]
             found = found.with_foreign_coordinates(top) if inherit else found.with_all_coordinates()
             relative = "/" + str(PurePosixPath(path).relative_to(top))
-            store = GroupStore(manager, found, verify)
+            store = GroupStore(manager, found, verify, target)
             datasets["/" if relative == "/." else relative] = _decode(store, **decoders)
         return datasets
 

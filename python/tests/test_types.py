@@ -65,7 +65,7 @@ def test_everything_public_is_documented():
                 assert member.startswith("_") or inspect.getdoc(value) or not callable(value), f"{name}.{member}"
 
 
-@pytest.mark.parametrize("name", ["ra_pack", "ra_pack._audit", "ra_pack._writer"])
+@pytest.mark.parametrize("name", ["ra_pack", "ra_pack._audit", "ra_pack._writer", "ra_pack.xarray"])
 def test_the_examples_of_the_documentation_run(name):
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 3 and result.failed == 0
@@ -103,14 +103,15 @@ import ra_pack
 ra_pack.open(3)
 ra_pack.open("a")["x"]["y"]
 ra_pack.PackWriter("a", layout="odd")
+ra_pack.write("a", {}, forec=True)
 """
 
 
-@pytest.mark.parametrize(("program", "errors"), [(EXAMPLE, 0), (WRONG, 3)], ids=["right", "wrong"])
+@pytest.mark.parametrize(("program", "errors"), [(EXAMPLE, 0), (WRONG, 4)], ids=["right", "wrong"])
 def test_a_strict_type_checker_knows_the_module(tmp_path, program, errors):
     pytest.importorskip("mypy")
     (tmp_path / "program.py").write_text(textwrap.dedent(program))
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "program.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.count("program.py:") == errors, done.stdout + done.stderr
+    assert done.stdout.count(": error:") == errors, done.stdout + done.stderr
     assert done.returncode == (1 if errors else 0)
