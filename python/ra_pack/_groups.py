@@ -20,6 +20,9 @@ DIMENSIONS = "_ARRAY_DIMENSIONS"
 #: The attribute of a group with the dimensions that NetCDF should have as unlimited ones.
 UNLIMITED = "_UNLIMITED_DIMS"
 
+#: xarray's name for the variable without a name in a file.
+UNNAMED = "__values__"
+
 #: The outline of a group that contains only groups.
 EMPTY: _Group = {"path": "", "attrs": {}, "dimensions": [], "coordinates": [], "variables": []}
 

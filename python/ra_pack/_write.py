@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from ._groups import DIMENSIONS, UNLIMITED
+from ._groups import DIMENSIONS, UNLIMITED, UNNAMED
 from ._reports import CreateReport
 from ._writer import PackWriter, WriterOptions, cf_times, exactly, labels
 
@@ -239,13 +239,18 @@ class _DatasetGroup(_Group):
 
     def arrays(self) -> Iterator[_NewArray]:
         for name in self.variables:
-            if not isinstance(name, str) or "/" in name or not name or name.endswith(".ra"):
-                raise ValueError(f"expected a name without `/` and without `.ra` for a variable, found {name!r}")
+            if name is not None and not isinstance(name, str):
+                raise TypeError(f"the name of a variable must be either a string or None, found {name!r}")
+            if name is not None and (not name or "/" in name or name.endswith(".ra")):
+                raise ValueError(
+                    f"the name of a variable is {name!r}: the string must be length 1 or longer, without `/`, and without `.ra`"
+                )
             yield self._array(name)
 
-    def _array(self, name: str) -> _NewArray:
+    def _array(self, name: str | None) -> _NewArray:
+        where = f"{self.path}/{UNNAMED if name is None else name}".lstrip("/")
+        self.variables[name] = _of_numpy(where, self.variables[name])
         variable = self._encoded(name)
-        where = f"{self.path}/{name}".lstrip("/")
         dims = [_dimension(where, dim) for dim in variable.dims]
         if variable.chunks and variable.dtype == object:
             from xarray import SerializationWarning
@@ -260,7 +265,7 @@ class _DatasetGroup(_Group):
             return _NewArray(where, array, None, attrs)
         return _NewArray(where, array, dims, attrs)
 
-    def _encoded(self, name: str) -> xr.Variable:
+    def _encoded(self, name: str | None) -> xr.Variable:
         """Returns a variable as the CF conventions store it."""
         from xarray.conventions import cf_encoder
 
@@ -314,6 +319,34 @@ def _unlimited(dataset: xr.Dataset, given: Iterable[str] | None) -> list[str]:
             raise ValueError(message)
         warnings.warn(message, UserWarning, stacklevel=2)
     return sorted(names & set(dataset.sizes))
+
+
+def _of_numpy(where: str, variable: xr.Variable) -> xr.Variable:
+    """Returns a variable of a type of pandas as one of a type of NumPy, with a fill value for missing elements."""
+    dtype: Any = variable.dtype
+    if isinstance(dtype, np.dtype):
+        return variable
+    stored: Any = getattr(dtype, "numpy_dtype", None)
+    is_masked = isinstance(stored, np.dtype) and stored.kind in "biuf"
+    if not is_masked and not hasattr(dtype, "categories"):
+        raise TypeError(f"`{where}` is of pandas' type {dtype}, which NumPy does not have; convert it")
+    array, encoding = variable.data, dict(variable.encoding)
+    if not is_masked:
+        return variable.copy(data=np.asarray(array))
+    missing = array.isna()
+    if not missing.any():
+        return variable.copy(data=array.to_numpy(stored))
+    if stored.kind == "f" or not _ENCODING.isdisjoint(encoding):
+        return variable.copy(data=array.to_numpy("f4" if stored == "f4" else "f8", na_value=np.nan))
+    integer = np.dtype("i1") if stored.kind == "b" else stored
+    limits = np.iinfo(integer)
+    fill = integer.type(limits.max if integer.kind == "u" else limits.min)
+    values = array.to_numpy(integer, na_value=fill)
+    if (values[~missing] == fill).any():
+        raise ValueError(f"`{where}` has missing elements and the number {fill}; give a `_FillValue` in the encoding")
+    of_numpy = variable.copy(data=values)
+    of_numpy.encoding["_FillValue"] = fill
+    return of_numpy
 
 
 def _uncached(variable: xr.Variable) -> xr.Variable:
@@ -391,20 +424,24 @@ def _encode_array(where: str, data: Any, encoding: str = "utf-8") -> tuple[Any, 
 def _encode_text(
     where: str, array: np.ndarray[Any, Any], encoding: str
 ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
-    """Encodes text in a fixed width."""
+    """Encodes text in a fixed width. Missing elements become empty text, or NaN, as in other formats of xarray."""
     elements = array.ravel().tolist()
-    if elements and all(isinstance(element, bytes) for element in elements):
-        return array.astype(np.bytes_), {}
-    if array.dtype == object and (numbers := _numbers(elements)) is not None:
-        return numbers.reshape(array.shape), {}
-    for element in elements:
-        if not isinstance(element, str):
-            kind = type(element).__name__
+    is_missing = np.array([_is_missing(element) for element in elements], bool)
+    present = [element for element, missing in zip(elements, is_missing) if not missing]
+    if present and all(isinstance(element, bytes) for element in present):
+        filled = [b"" if missing else element for element, missing in zip(elements, is_missing)]
+        return np.array(filled, np.bytes_).reshape(array.shape), {}
+    if array.dtype == object and (numbers := _numbers(present)) is not None and elements:
+        return _spread(where, numbers, is_missing).reshape(array.shape), {}
+    kinds = {type(element) for element in present}
+    if str in kinds and kinds == {str, bytes}:
+        raise NotImplementedError(f"`{where}` has text and bytes; if the fill value is the only one of bytes, give it as text")
+    for kind in kinds:
+        if not issubclass(kind, str):
             raise TypeError(
-                f"`{where}` has elements of type {kind}; expected text or numbers: convert it with `.astype()`, "
-                "or replace missing text with `.fillna('')`"
+                f"`{where}` has elements of type {kind.__name__}; expected text or numbers: convert it with `.astype()`"
             )
-    encoded = [element.encode(encoding) for element in elements]
+    encoded = [b"" if missing else element.encode(encoding) for element, missing in zip(elements, is_missing)]
     if any(element.endswith(b"\0") for element in encoded):
         raise ValueError(f"`{where}` has text that ends with a null character, which text of a fixed width cannot have")
     # NumPy has no text of width 0, and xarray joins an axis of text of width 1.
@@ -412,14 +449,31 @@ def _encode_text(
     return np.array(encoded, f"S{width}").reshape(array.shape), {"_Encoding": encoding}
 
 
+def _is_missing(element: Any) -> bool:
+    """Returns whether an element is None, NaN or pandas' NA."""
+    is_nan = isinstance(element, (float, np.floating)) and element != element
+    return element is None or is_nan or type(element).__name__ == "NAType"
+
+
 def _numbers(elements: list[Any]) -> np.ndarray[Any, Any] | None:
     """Returns numbers of one kind as an array of numbers; None for other elements."""
     kinds = [(bool, np.bool_), (int, np.integer), (float, np.floating), (complex, np.complexfloating)]
     for kind in kinds:
-        if elements and all(isinstance(one, kind) and (kind[0] is bool or not isinstance(one, bool)) for one in elements):
-            numbers = np.array(elements)
+        if all(isinstance(one, kind) and (kind[0] is bool or not isinstance(one, bool)) for one in elements):
+            numbers = np.array(elements) if elements else np.zeros(0)
             return numbers if numbers.dtype.kind in "biufc" else None
     return None
+
+
+def _spread(where: str, numbers: np.ndarray[Any, Any], is_missing: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Returns numbers with NaN between them where elements are missing."""
+    if not is_missing.any():
+        return numbers
+    spread = np.full(is_missing.shape, np.nan, numbers.dtype if numbers.dtype.kind in "fc" else "f8")
+    spread[~is_missing] = numbers
+    if not np.array_equal(spread[~is_missing].astype(numbers.dtype), numbers):
+        raise ValueError(f"`{where}` has missing elements and integers that floats cannot store; use pandas' `Int64`")
+    return spread
 
 
 def _encode_times(where: str, array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:

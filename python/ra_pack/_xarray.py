@@ -17,7 +17,7 @@ from xarray.backends.store import StoreBackendEntrypoint
 from xarray.core import indexing
 
 from . import Array, Error, NotFound, Pack, open as open_pack, xarray as _accessor  # which registers it
-from ._groups import UNLIMITED, Group, Groups, Source, is_below
+from ._groups import UNLIMITED, UNNAMED, Group, Groups, Source, is_below
 from ._index import outer
 
 __all__ = ["RaPackBackend"]
@@ -116,8 +116,9 @@ class GroupStore(AbstractDataStore):
         unlimited = self.group.attrs.get(UNLIMITED)
         return {"unlimited_dims": set(np.atleast_1d(unlimited).tolist())} if unlimited is not None else {}
 
-    def get_variables(self) -> dict[str, xr.Variable]:
-        return {name: self._variable(source) for name, source in self.group.variables.items()}
+    def get_variables(self) -> dict[str | None, xr.Variable]:
+        found = self.group.variables.items()
+        return {None if name == UNNAMED else name: self._variable(source) for name, source in found}
 
     def _variable(self, source: Source) -> xr.Variable:
         # xarray writes text with this dtype to any format, in the width that it then has.

@@ -410,3 +410,81 @@ def test_dask_arrays_keep_their_type(tmp_path: Path) -> None:
     lazy = da.from_array(np.zeros(3, types.float8_e4m3fn), chunks=2)
     with pytest.raises(ra_pack.Unsupported, match="`b`: packs have no elements of type float8_e4m3fn"):
         ra_pack.write(tmp_path / "other.zip", xr.Dataset({"b": ("x", lazy)}))
+
+
+def test_missing_text_is_stored_as_xarray_stores_it(tmp_path: Path) -> None:
+    xr, pd = pytest.importorskip("xarray"), pytest.importorskip("pandas")
+    text = np.array([["a", None], [np.nan, "Ålesund"]], object)
+    raw = np.array([b"ab", b"c", None], object)
+    ds = xr.Dataset(
+        {
+            "empty": (("x", "y"), text),
+            "filled": (("x", "y"), text, {}, {"_FillValue": "none"}),
+            "bytes": ("b", raw),
+            "bytes_filled": ("b", raw, {}, {"_FillValue": b"--"}),
+            "numbers": ("b", np.array([1, None, 3], object)),
+            "string": ("b", pd.array(["a", None, "b"], dtype="string")),
+            "nothing": ("b", np.array([None] * 3, object)),
+        }
+    )
+    ra_pack.write(tmp_path / "a.zip", ds)
+    assert not ra_pack.verify(tmp_path / "a.zip").findings
+    assert ra_pack.open(tmp_path / "a.zip")["bytes"].dtype == np.dtype("S2")
+    found = xr.open_dataset(tmp_path / "a.zip", engine="ra-pack").load()
+    assert found.empty.values.tolist() == [["a", ""], ["", "Ålesund"]]
+    xr.testing.assert_equal(found.filled, ds.filled.fillna(np.nan))
+    assert found["bytes"].values.tolist() == [b"ab", b"c", b""]
+    assert pd.isnull(found.bytes_filled.values).tolist() == [False, False, True]
+    assert np.array_equal(found.numbers.values, [1, np.nan, 3], equal_nan=True)
+    assert found.string.values.tolist() == ["a", "", "b"]
+    assert np.isnan(found.nothing.values).all()
+    found.ra_pack.to_pack(tmp_path / "b.zip")
+    xr.testing.assert_identical(xr.open_dataset(tmp_path / "b.zip", engine="ra-pack"), found)
+    with pytest.raises(NotImplementedError, match="`empty` has text and bytes"):
+        ra_pack.write(tmp_path / "c.zip", ds[["empty"]], encoding={"empty": {"_FillValue": b"X"}})
+    with pytest.raises(ValueError, match="`n` has missing elements and integers"):
+        ra_pack.write(tmp_path / "c.zip", {"n": np.array([2**60 + 1, None], object)})
+
+
+def test_types_of_pandas_become_those_of_numpy(tmp_path: Path) -> None:
+    xr, pd = pytest.importorskip("xarray"), pytest.importorskip("pandas")
+    ds = xr.Dataset(
+        {
+            "integer": ("x", pd.array([2**60 + 1, None, 3], dtype="Int64")),
+            "small": ("x", pd.array([1, None, 255 - 1], dtype="UInt8")),
+            "full": ("x", pd.array([1, 2, 3], dtype="Int16")),
+            "float": ("x", pd.array([1.5, None, 2], dtype="Float32")),
+            "truth": ("x", pd.array([True, None, False], dtype="boolean")),
+            "all_true": ("x", pd.array([True] * 3, dtype="boolean")),
+            "kind": ("x", pd.Categorical(["lo", "hi", "lo"])),
+            "level": ("x", pd.Categorical([3, 4, 3])),
+            "scaled": ("x", pd.array([1, None, 3], dtype="Int32"), {}, {"dtype": "i2", "_FillValue": np.int16(-9)}),
+        },
+        {"x": pd.CategoricalIndex(["a", "b", "c"])},
+    )
+    ra_pack.write(tmp_path / "a.zip", ds)
+    raw = ra_pack.open(tmp_path / "a.zip")
+    assert raw["integer"].read().tolist() == [2**60 + 1, -(2**63), 3]
+    assert raw["small"].read().tolist() == [1, 255, 254]
+    assert raw["scaled"].read().tolist() == [1, -9, 3]
+    found = xr.open_dataset(tmp_path / "a.zip", engine="ra-pack").load()
+    expected = {"small": [1, None, 254], "float": [1.5, None, 2], "truth": [1, None, 0], "scaled": [1, None, 3]}
+    for name, values in expected.items():
+        assert np.array_equal(found[name], np.array(values, float), equal_nan=True), name
+    assert found.full.dtype == np.dtype("i2") and found.all_true.dtype == bool and found.float.dtype == np.dtype("f4")
+    assert found.kind.values.tolist() == ["lo", "hi", "lo"] and found.level.values.tolist() == [3, 4, 3]
+    assert found.x.values.tolist() == ["a", "b", "c"]
+    for values, error in [
+        (pd.date_range("2024", periods=2, tz="UTC"), TypeError),
+        (pd.period_range("2024", periods=2), TypeError),
+        (pd.array([None, -(2**63)], dtype="Int64"), ValueError),
+    ]:
+        with pytest.raises(error, match="`run1/v` "):
+            ra_pack.write(tmp_path / "b.zip", xr.Dataset({"v": ("x", values)}), group="run1")
+
+
+def test_a_variable_without_a_name_comes_back(tmp_path: Path) -> None:
+    xr = pytest.importorskip("xarray")
+    ds = xr.Dataset({None: ("x", [1, 2])})
+    ra_pack.write(tmp_path / "a.zip", ds)
+    xr.testing.assert_identical(xr.open_dataset(tmp_path / "a.zip", engine="ra-pack"), ds)

@@ -16,17 +16,9 @@ backends = pytest.importorskip("xarray.tests.test_backends")
 # The import of xarray's tests sets this for all tests of this run.
 xr.set_options(warn_for_unclosed_files=False)
 
-NO_MISSING_TEXT = "text without a value is refused: a pack has no missing text"
-OTHER_EXCEPTION = "the exception has another class or message"
-
 #: Tests that are known to fail, with the reason.
 FAILING = {
     "test_append_with_invalid_dim_raises": "an update that replaces all arrays of a dimension may change its length",
-    "test_invalid_dataarray_names_raise": OTHER_EXCEPTION,
-    "test_roundtrip_None_variable": "the name of a variable is text",
-    "test_roundtrip_object_dtype": NO_MISSING_TEXT,
-    "test_roundtrip_string_with_fill_value_nchar": OTHER_EXCEPTION,
-    "test_roundtrip_stringdtype_nulls": NO_MISSING_TEXT,
 }
 
 
