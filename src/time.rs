@@ -247,6 +247,21 @@ impl Calendar {
         (year + i32::from(month >= 10), (month + 2) % 12 + 1, day)
     }
 
+    /// Whether the year before 1 is 0, as in cftime; it is −1 in the calendars with Julian years.
+    fn has_year_zero(self) -> bool {
+        !matches!(self, Self::Standard | Self::Julian)
+    }
+
+    /// Returns the number of a year, counted with a year 0, from that in a date; `None` if the calendar does not have the
+    /// year.
+    fn year(self, of_date: i32) -> Option<i32> {
+        match of_date {
+            0 if !self.has_year_zero() => None,
+            ..0 if !self.has_year_zero() => Some(of_date + 1),
+            _ => Some(of_date),
+        }
+    }
+
     /// Returns the days to the first of March of a year. Years begin in March, so that the leap day is the last.
     fn march(self, year: i64) -> i64 {
         let leap_days = match self {
@@ -295,23 +310,33 @@ impl TimeUnits {
     /// Parses the attributes `units` and `calendar`. Returns `None` for an unknown calendar, and for units such as
     /// months in a calendar where they do not always have the same length.
     pub fn parse(units: &str, calendar: Option<&str>) -> Option<Self> {
-        let calendar = calendar.map_or(Some(Calendar::Standard), Calendar::of_name)?;
-        let (unit, since) = units.split_once(" since ")?;
-        let unit = match unit.trim() {
+        let calendar = calendar.map(str::to_ascii_lowercase);
+        let calendar = calendar.as_deref().map_or(Some(Calendar::Standard), Calendar::of_name)?;
+        let (unit, rest) = units.trim().split_once(char::is_whitespace)?;
+        let (word, since) = rest.trim_start().split_once(char::is_whitespace)?;
+        if !word.eq_ignore_ascii_case("since") {
+            return None;
+        }
+        let unit = match &*unit.to_ascii_lowercase() {
+            "weeks" | "week" => 7 * DAY * SECOND,
             "days" | "day" | "d" => DAY * SECOND,
             "hours" | "hour" | "hrs" | "hr" | "h" => HOUR * SECOND,
             "minutes" | "minute" | "mins" | "min" => MINUTE * SECOND,
             "seconds" | "second" | "secs" | "sec" | "s" => SECOND,
-            "milliseconds" | "millisecond" | "msecs" | "msec" | "ms" => 1_000_000,
-            "microseconds" | "microsecond" | "us" => 1000,
+            "milliseconds" | "millisecond" | "millisecs" | "millisec" | "msecs" | "msec" | "ms" => {
+                1_000_000
+            }
+            "microseconds" | "microsecond" | "microsecs" | "microsec" | "us" => 1000,
             "nanoseconds" | "nanosecond" | "ns" => 1,
             "months" | "month" if calendar == Calendar::Days360 => 30 * DAY * SECOND,
             "common_years" | "common_year" if calendar == Calendar::NoLeap => 365 * DAY * SECOND,
             _ => return None,
         };
         let mut units = Self { calendar, epoch: 0, unit };
-        let is_date = since.trim().split(['T', ' ']).next()?.split('-').count() == 3;
-        units.epoch = units.period(since.trim()).filter(|_| is_date)?.start;
+        let since = since.trim();
+        let date = since.trim_start_matches('-').split(['T', ' ']).next()?;
+        let is_date = date.split('-').count() == 3;
+        units.epoch = units.period(since).filter(|_| is_date)?.start;
         Some(units)
     }
 
@@ -330,12 +355,19 @@ impl TimeUnits {
     }
 
     /// Returns the time from the start to the end, exclusive, that a text means: a date and a time of day as in ISO 8601,
-    /// or their beginning. `2024-06` is a month.
+    /// or their beginning. `2024-06` is a month, and `-4713` a year before our era.
     pub fn period(self, text: &str) -> Option<Range<i128>> {
         let text = text.trim_end_matches("UTC").trim_end_matches('Z').trim();
         let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
-        let parts = date.split('-').map(|part| part.parse().ok()).collect::<Option<Vec<i32>>>()?;
+        let (date, is_before) = match date.strip_prefix('-') {
+            Some(date) => (date, true),
+            None => (date, false),
+        };
+        let mut parts =
+            date.split('-').map(|part| part.parse().ok()).collect::<Option<Vec<i32>>>()?;
         let is_plain = parts.len() == 3 || date.split('-').next()?.len() == 4 && time.is_empty();
+        let year = parts.first_mut().filter(|year| (0..=9999).contains(*year))?;
+        *year = self.calendar.year(if is_before { -*year } else { *year })?;
         let start = |year, month, day| Some(i64::from(self.calendar.day(year, month, day)?) * DAY);
         let (start, next) = match *parts {
             [year] => (start(year, 1, 1)?, start(year.checked_add(1)?, 1, 1)?),
@@ -344,7 +376,7 @@ impl TimeUnits {
             [year, month, day] => (start(year, month, day)?, start(year, month, day)? + DAY),
             _ => return None,
         };
-        if !is_plain || !(1..=9999).contains(parts.first()?) {
+        if !is_plain {
             return None;
         }
         let (time, offset) = time.split_at(time.find(['+', '-']).unwrap_or(time.len()));
@@ -375,18 +407,24 @@ impl TimeUnits {
         let day = i128::from(DAY * SECOND);
         let of_day = i64::try_from(time.rem_euclid(day)).ok()?;
         let (year, month, day) = self.calendar.date(i32::try_from(time.div_euclid(day)).ok()?);
+        let year = year - i32::from(year <= 0 && !self.calendar.has_year_zero());
+        let sign = if year < 0 { "-" } else { "" };
+        let year = year.unsigned_abs();
         let (seconds, mut fraction) = (of_day / SECOND, format!(".{:09}", of_day % SECOND));
         while let Some(short) = fraction.strip_suffix("000") {
             fraction.truncate(short.len());
         }
         let fraction = fraction.trim_end_matches('.');
         let (hour, minute, second) = (seconds / HOUR, seconds / MINUTE % 60, seconds % 60);
-        Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}"))
+        Some(format!(
+            "{sign}{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}"
+        ))
     }
 
     /// Whether integers are days that begin at midnight.
     pub(crate) fn is_of_whole_days(self) -> bool {
-        self.unit == DAY * SECOND && self.epoch.rem_euclid(self.unit.into()) == 0
+        let day = DAY * SECOND;
+        self.unit % day == 0 && self.epoch.rem_euclid(day.into()) == 0
     }
 }
 

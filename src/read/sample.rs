@@ -359,8 +359,9 @@ fn converter(part: &ArrayPart<'_>, of: Option<ComplexPart>) -> Result<(Converter
             converter
         }
         (Meaning::Names(element, names), None) => {
+            let converter = Converter::of_names(element, part.description.as_ref(), &names);
             quantity.names = names;
-            Converter::of_names(element).ok_or_else(|| refused(&format!("names of `{element}`")))?
+            converter.ok_or_else(|| refused(&format!("names of `{element}`")))?
         }
         (Meaning::Other(what), None) => return Err(refused(&what)),
     };

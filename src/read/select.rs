@@ -11,8 +11,8 @@ use crate::path::escape;
 use crate::ra::ElementType;
 use crate::read::open::{Axis, PackedArray};
 use crate::read::values::{
-    ArrayPart, Meaning, Number, float_of, for_each, read_present, scale_and_offset, scaled,
-    time_of, time_units,
+    ArrayPart, Meaning, Number, float_of, for_each, meant_type, read_present, scale_and_offset,
+    scaled, time_of, time_units,
 };
 use crate::time::TimeUnits;
 
@@ -72,7 +72,7 @@ impl Labels {
         if let Some(member) = &coordinate.member {
             let values = array.pack().array(member)?;
             let part = ArrayPart::new(&values, None)?;
-            let element = part.header.element();
+            let element = meant_type(part.header.element(), part.description.as_ref());
             let is_number = matches!(part.meaning(), Meaning::Numbers(_));
             let read = read_present(element, part.description.as_ref()).filter(|_| is_number);
             let Some(read) = read else { return Ok(None) };

@@ -7,11 +7,12 @@
 use serde::Serialize;
 
 use crate::error::Result;
+use crate::ndl::Ndarray;
 use crate::pipeline;
-use crate::ra::{ElementKind, ElementType};
+use crate::ra::ElementType;
 use crate::read::open::PackedArray;
 use crate::read::values::{
-    ArrayPart, Converter, Floats, Meaning, Number, ReadNumber, float, for_each, hull, read_number,
+    ArrayPart, Converter, Floats, Meaning, Number, ReadPresent, float, for_each, hull, read_named,
 };
 
 /// Number of elements that are kept between two passes.
@@ -102,7 +103,9 @@ pub struct NameStatistics {
     pub count: u64,
     /// The count of each name, in the order of the description.
     pub categories: Vec<Category>,
-    /// Number of elements without a name.
+    /// Number of missing elements. An element with a name is not missing.
+    pub missing: u64,
+    /// Number of other elements without a name.
     pub unnamed: u64,
     /// Whether a manifest confirms the elements.
     pub verified: bool,
@@ -168,17 +171,20 @@ impl PackedArray {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
         let jobs = pipeline::jobs(options.jobs);
         let count = part.selection.elements();
-        Ok(match Meaning::new(part.header.element(), part.description.as_ref(), options.raw) {
+        let description = part.description.as_ref();
+        Ok(match Meaning::new(part.header.element(), description, options.raw) {
             Meaning::Numbers(converter) => {
                 Statistics::Numbers(numbers(&part, &converter, options.bins, jobs)?)
             }
             Meaning::Magnitudes(converter) => {
                 Statistics::Magnitudes(numbers(&part, &converter, options.bins, jobs)?)
             }
-            Meaning::Names(element, members) => match Counter::new(element, &members) {
-                Some(counter) => Statistics::Names(names(&part, &counter, jobs)?),
-                None => Statistics::Nothing { count, reason: format!("names of `{element}`") },
-            },
+            Meaning::Names(element, members) => {
+                match Counter::new(element, description, &members) {
+                    Some(counter) => Statistics::Names(names(&part, &counter, jobs)?),
+                    None => Statistics::Nothing { count, reason: format!("names of `{element}`") },
+                }
+            }
             Meaning::Other(reason) => Statistics::Nothing { count, reason },
         })
     }
@@ -241,8 +247,9 @@ fn names(part: &ArrayPart<'_>, counter: &Counter, jobs: usize) -> Result<NameSta
     let look = |block: &[u8]| counter.count(block);
     let take = |more: Vec<u64>| add_counts(&mut counts, &more);
     let verified = for_each(part.array, &part.selection, jobs, look, take)?;
-    let (categories, unnamed) = counter.finish(&counts);
-    Ok(NameStatistics { count: part.selection.elements(), categories, unnamed, verified })
+    let (categories, missing, unnamed) = counter.finish(&counts);
+    let count = part.selection.elements();
+    Ok(NameStatistics { count, categories, missing, unnamed, verified })
 }
 
 fn add_counts(counts: &mut [u64], more: &[u64]) {
@@ -253,7 +260,7 @@ fn add_counts(counts: &mut [u64], more: &[u64]) {
 
 /// Counts the elements of an enum.
 struct Counter {
-    read: ReadNumber,
+    read: ReadPresent,
     width: usize,
     members: Vec<(String, i128)>,
     /// The numbers, sorted, with the positions of their members.
@@ -262,11 +269,13 @@ struct Counter {
 
 impl Counter {
     /// Makes a counter for elements of a type; `None` if they are not integers of at most 64 bits.
-    fn new(element: ElementType, members: &[(String, i128)]) -> Option<Self> {
-        let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
-        let width = usize::try_from(element.elbyte()).ok()?;
-        let is_integer = matches!(element.kind(), ElementKind::Int | ElementKind::UInt);
-        let read = read_number(element).filter(|_| is_integer && width <= 8)?;
+    fn new(
+        element: ElementType,
+        description: Option<&Ndarray>,
+        members: &[(String, i128)],
+    ) -> Option<Self> {
+        let width = usize::try_from(element.elbyte()).ok().filter(|width| *width <= 8)?;
+        let read = read_named(element, description, members)?;
         let places = members.iter().enumerate().map(|(nth, (_, value))| (*value, nth));
         let mut sorted: Vec<_> = places.collect();
         // If two names have the same number, the first gets the count.
@@ -275,16 +284,16 @@ impl Counter {
         Some(Self { read, width, members: members.to_vec(), sorted })
     }
 
-    /// Returns a count for each member, and one for all other elements.
+    /// Returns a count for each member, one for missing elements and one for all others.
     fn count(&self, block: &[u8]) -> Vec<u64> {
-        let mut counts = vec![0; self.members.len() + 1];
+        let mut counts = vec![0; self.members.len() + 2];
         let place = |number: Number| {
             let number = number.to_integer()?;
             let at = self.sorted.binary_search_by_key(&number, |(value, _)| *value).ok()?;
             self.sorted.get(at).map(|(_, nth)| *nth)
         };
-        let mut add = |number: Number, times: u64| {
-            let nth = place(number).unwrap_or(self.members.len());
+        let mut add = |(number, is_missing): (Number, bool), times: u64| {
+            let nth = place(number).unwrap_or(self.members.len() + usize::from(!is_missing));
             *counts.get_mut(nth).expect("each member has a count") += times;
         };
         if self.width == 1 {
@@ -303,13 +312,14 @@ impl Counter {
         counts
     }
 
-    fn finish(&self, counts: &[u64]) -> (Vec<Category>, u64) {
+    fn finish(&self, counts: &[u64]) -> (Vec<Category>, u64, u64) {
         let categories = self.members.iter().zip(counts).map(|((name, value), count)| Category {
             name: name.clone(),
             value: *value,
             count: *count,
         });
-        (categories.collect(), counts.last().copied().unwrap_or(0))
+        let [.., missing, unnamed] = counts else { unreachable!("both have a count") };
+        (categories.collect(), *missing, *unnamed)
     }
 }
 
@@ -514,15 +524,15 @@ mod tests {
     #[test]
     fn members_and_other_elements_are_counted() {
         let members = [("a".to_owned(), -1), ("b".to_owned(), 3), ("again".to_owned(), 3)];
-        let counter = Counter::new(ElementType::INT8, &members).unwrap();
-        let (categories, unnamed) = counter.finish(&counter.count(&[255, 3, 3, 7]));
+        let counter = Counter::new(ElementType::INT8, None, &members).unwrap();
+        let (categories, _, unnamed) = counter.finish(&counter.count(&[255, 3, 3, 7]));
         let counts: Vec<_> = categories.iter().map(|category| category.count).collect();
         assert_eq!((counts, unnamed), (vec![1, 2, 0], 1));
-        let wide = Counter::new(ElementType::INT16, &members).unwrap();
+        let wide = Counter::new(ElementType::INT16, None, &members).unwrap();
         let bytes: Vec<u8> = [-1_i16, 3, 300].into_iter().flat_map(i16::to_ne_bytes).collect();
-        let (categories, unnamed) = wide.finish(&wide.count(&bytes));
+        let (categories, _, unnamed) = wide.finish(&wide.count(&bytes));
         assert_eq!((categories[0].count, categories[1].count, unnamed), (1, 1, 1));
-        assert!(Counter::new(ElementType::FLOAT32, &members).is_none());
+        assert!(Counter::new(ElementType::FLOAT32, None, &members).is_none());
     }
 
     fn counted(low: f64, high: f64, bins: usize, whole: bool, numbers: &[f64]) -> Histogram {

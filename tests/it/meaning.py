@@ -22,9 +22,11 @@ arrays = {
     "half": numpy.arange(-40, 40, 0.7).astype("f2"),
     "single": numpy.array([0.1, 1e-40, 3.4e38, -0.0], "f4"),
     "pairs": numpy.array([(1, 2.5, "ab", True), (-3, 4.5, "ü", False)], "i4,f8,U3,?"),
+    "moments": numpy.array([("2020-02-28", 1, ("NaT", 5)), ("1500-03-01", 2, ("2001-02-03T04", 6))],
+                           [("t", "M8[D]"), ("n", "i2"), ("in.ner", [("h", "M8[h]"), ("i", "u1")])]),
     "nested": numpy.array([((1, 2), [[3, 4], [5, 6]])], [("a", "i1,u2"), ("b", "i4", (2, 2))]),
 }
-for unit in ["D", "h", "m", "s", "ms", "us", "ns"]:
+for unit in ["W", "D", "h", "m", "s", "ms", "us", "ns"]:
     numbers = [random.randrange(-(10**4), 10**4) for _ in range(COUNT)]
     arrays[f"date_{unit}"] = numpy.array(numbers + ["NaT"], f"M8[{unit}]")
 
@@ -47,9 +49,9 @@ def plain(value):
 
 
 def unit_of(value):
-    """Hours and minutes are written with seconds."""
+    """Hours and minutes are written with seconds, and weeks as their first day."""
     unit = numpy.datetime_data(value.dtype)[0]
-    return "s" if unit in ("h", "m") else unit
+    return {"h": "s", "m": "s", "W": "D"}.get(unit, unit)
 
 
 def moment(text):
@@ -88,6 +90,36 @@ for dtype in ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "f4", "f8"]:
             wide = read.astype("f8")
             statistics[f"file/{name}"] = [wide.min(), wide.max(), wide.mean(), wide.std()]
 
+# Integers whose sign is another than that of the type.
+for dtype, other in [("i1", "u1"), ("i2", "u2"), ("i4", "u4"), ("u1", "i1")]:
+    low, high = (-9, 100) if other == "i1" else (9, 240)
+    for nth, bounds in enumerate([{}, {"valid_range": [low, high]}, {"valid_min": low}, {"valid_max": high}]):
+        for mth, scale in enumerate(scales):
+            name = f"unsigned_{dtype}_{nth}{mth}"
+            variable = file.createVariable(name, dtype, ("n",), fill_value=numpy.array(255).astype(dtype))
+            # netCDF4 reads no unsigned integers as signed ones.
+            variable._Unsigned = "true" if dtype[0] == "i" else "false"
+            kinds = {key: numpy.array(value).astype(dtype) for key, value in bounds.items()}
+            variable.setncatts({**kinds, **scale})
+            variable.set_auto_maskandscale(False)
+            raw = numpy.array([255] + [random.randrange(256) for _ in range(COUNT - 1)]).astype(dtype)
+            variable[:] = raw
+            if dtype[0] == "i":
+                variable.set_auto_maskandscale(True)
+                read = variable[:]
+            else:
+                read = raw.view(other)
+                outside = raw == 255
+                for key, value in kinds.items():
+                    value = value.view(other)
+                    outside |= (read < value.min()) & (key != "valid_max") | (read > value.max()) & (key != "valid_min")
+                read = numpy.ma.masked_array(read, outside)
+                if scale:
+                    read = read * scale.get("scale_factor", 1.0) + scale.get("add_offset", 0.0)
+            expected[f"file/{name}"] = [None if one is numpy.ma.masked else plain(one) for one in read]
+            wide = read.astype("f8")
+            statistics[f"file/{name}"] = [wide.min(), wide.max(), wide.mean(), wide.std()]
+
 flags = file.createVariable("flags", "i1", ("n",))
 flags.flag_values = numpy.array([0, 1, 5], "i1")
 flags.flag_meanings = "good doubtful missing"
@@ -119,6 +151,19 @@ for calendar in calendars:
                     texts = [text.removesuffix("T00:00:00") for text in texts]
                 expected[f"file/{name}"] = texts
 
+# Years before 1, of which calendars with Julian years have no year 0, and words in capitals.
+for calendar in calendars:
+    for nth, epoch in enumerate(["-4713-01-01 12:00:00", "0000-01-01", "-0001-03-01", "0001-01-01"]):
+        if epoch == "0000-01-01" and calendar in ("standard", "julian"):
+            continue
+        name = f"early_{calendar}_{nth}"
+        raw = numpy.array([random.randrange(-(10**6), 10**6) for _ in range(COUNT)])
+        variable = file.createVariable(name, "i8", ("n",))
+        variable.setncatts({"units": f"Hours Since {epoch}", "calendar": calendar.upper()})
+        variable[:] = raw
+        dates = cftime.num2date(raw, f"hours since {epoch}", calendar, only_use_cftime_datetimes=True)
+        expected[f"file/{name}"] = [moment(date.isoformat()) for date in dates]
+
 # Longer units, in calendars where they have a length.
 for calendar, unit in [("360_day", "months"), ("360_day", "month"), ("noleap", "common_years")]:
     for nth, epoch in enumerate(epochs[:4]):
@@ -130,7 +175,10 @@ for calendar, unit in [("360_day", "months"), ("360_day", "month"), ("noleap", "
             variable.setncatts({"units": f"{unit} since {epoch}", "calendar": calendar})
             variable[:] = raw
             dates = cftime.num2date(raw, f"{unit} since {epoch}", calendar, only_use_cftime_datetimes=True)
-            expected[f"file/{name}"] = [moment(date.isoformat()) for date in dates]
+            texts = [moment(date.isoformat()) for date in dates]
+            if dtype == "i8" and len(epoch) == 10:
+                texts = [text.removesuffix("T00:00:00") for text in texts]
+            expected[f"file/{name}"] = texts
 file.close()
 
 with open(f"{directory}/../expected.json", "w") as out:

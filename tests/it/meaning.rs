@@ -101,6 +101,22 @@ const CASES: &[Case] = &[
         &["  good       1  ", "  bad        2  ", "  (no name)  1  "],
     ),
     (
+        "{shape: [4], type: uint8, attributes: {flag_values: {shape: [3], type: int64, value: [1, 2, 9]}, flag_meanings: good bad lost, _FillValue: 3, \
+         missing_value: 9}}",
+        UINT8,
+        &[1, 3, 9, 7],
+        &["show", "--stats"],
+        &["  lost       1  ", "  (no name)  1  ", "  (missing)  1  "],
+    ),
+    (
+        "{shape: [4], type: uint8, attributes: {flag_masks: {shape: [3], type: int64, value: [1, 6, 6]}, \
+         flag_values: {shape: [3], type: int64, value: [1, 2, 4]}, flag_meanings: a b c}}",
+        UINT8,
+        &[1, 3, 5, 7],
+        &["show"],
+        &["[1 3 5 7]"],
+    ),
+    (
         "{shape: [4], type: uint8, attributes: {units: days since 2024-02-28}}",
         UINT8,
         &[0, 1, 2, 3],

@@ -56,6 +56,9 @@ pub(crate) const TWILIGHT: ColorMap = ColorMap(&[
 /// Largest number of names with their own colours.
 pub(crate) const MAX_NAMED: usize = 10;
 
+/// Colour of numbers without a name, where others have names.
+pub(crate) const UNNAMED: Rgb = [0x33, 0x33, 0x33];
+
 /// Colours for names.
 const NAMED: [u32; MAX_NAMED] = [
     0x44_77_AA, 0x22_88_33, 0xCC_BB_44, 0xEE_99_33, 0xEE_66_77, 0xAA_33_77, 0x66_CC_EE, 0x8C_56_4B,

@@ -5,7 +5,7 @@ use ra_pack::read::{Grid, Number};
 
 use super::super::text::{columns, count, fit, float};
 use super::axis::{Along, Scale, placed};
-use super::color::{ColorMap, RD_BU, Rgb, TWILIGHT, VIRIDIS, of_name};
+use super::color::{ColorMap, RD_BU, Rgb, TWILIGHT, UNNAMED, VIRIDIS, of_name};
 use super::frame::{
     Chart, LINE, LINES, Layout, PlotArea, Range, Side, ends, fitting, gap_text, heading, is_phase,
     letters, room, value_ticks,
@@ -22,8 +22,8 @@ const END_HEIGHT: f64 = 9.0;
 pub(crate) struct Palette {
     pub(crate) scale: Scale,
     pub(crate) map: ColorMap,
-    /// Numbers that have names.
-    pub(crate) names: Vec<f64>,
+    /// Names of numbers. The last may be that of all other numbers.
+    pub(crate) names: Vec<(String, Option<f64>)>,
     shades: Option<u8>,
 }
 
@@ -42,8 +42,16 @@ impl Palette {
             (scale.low, scale.high) = (-most, most);
         }
         let names = &grid.quantity.names;
-        let names = names.iter().map(|(_, number)| Number::Int(*number).to_f64()).collect();
-        Self { scale, map, names, shades: style.shades }
+        let named = |(name, number): &(String, i128)| {
+            (escape(name).to_string(), Some(Number::Int(*number).to_f64()))
+        };
+        let names = names.iter().map(named).collect();
+        let mut palette = Self { scale, map, names, shades: style.shades };
+        let is_unnamed = |value: &f64| value.is_finite() && palette.name(*value).is_none();
+        if palette.has_names() && grid.cells.iter().any(is_unnamed) {
+            palette.names.push(("(no name)".to_owned(), None));
+        }
+        palette
     }
 
     pub(crate) fn has_names(&self) -> bool {
@@ -51,14 +59,23 @@ impl Palette {
     }
 
     /// Returns the index of a value's name, if it has one.
-    pub(crate) fn name(&self, value: f64) -> Option<usize> {
-        self.names.iter().position(|number| (number - value).abs() < 0.5)
+    fn name(&self, value: f64) -> Option<usize> {
+        let is = |number: &Option<f64>| {
+            number.map_or(value.is_finite(), |number| (number - value).abs() < 0.5)
+        };
+        self.names.iter().position(|(_, number)| is(number))
+    }
+
+    /// Returns the colour of the n-th name.
+    pub(crate) fn of_name(&self, nth: usize) -> Rgb {
+        let has_number = self.names.get(nth).is_some_and(|(_, number)| number.is_some());
+        if has_number { of_name(nth) } else { UNNAMED }
     }
 
     /// Returns the colour of a value, if it has one.
     fn known(&self, value: f64) -> Option<Rgb> {
         if self.has_names() {
-            return self.name(value).map(of_name);
+            return self.name(value).map(|nth| self.of_name(nth));
         }
         let shade = |place: f64| match self.shades {
             Some(all) => (place * f64::from(all)).round() / f64::from(all),
@@ -167,8 +184,7 @@ pub(super) fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64)
     let mut bar_label = bar_label.lines(letters(high - top - 60.0, MEDIUM), LINES);
     bar_label.retain(|line| !line.is_empty());
     let bar: Vec<Tick> = if has_names {
-        let names = grid.quantity.names.iter().map(|(name, _)| escape(name).to_string());
-        names.map(|name| (0.0, fit(&name, 24))).collect()
+        palette.names.iter().map(|(name, _)| (0.0, fit(name, 24))).collect()
     } else {
         ticks.major
     };
@@ -194,7 +210,7 @@ pub(super) fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64)
     let (x, mut y) = (area.left + area.width + 20.0, area.top);
     if has_names {
         for (nth, (_, name)) in bar.iter().enumerate().take(count(high / 20.0)) {
-            scene.legend((x, y), of_name(nth), name);
+            scene.legend((x, y), palette.of_name(nth), name);
             y += 20.0;
         }
     } else if with_value > 0 {

@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use ra_pack::path::escape;
 use ra_pack::read::{Grid, Line, Sample};
 
 use super::super::output::Output;
 use super::super::text::{columns, count, digits, fit, float, padded};
 use super::axis::{Along, Scale};
-use super::color::{Rgb, of_name};
+use super::color::Rgb;
 use super::frame::{Chart, gap_text, heading, value_ticks};
 use super::grid::{Palette, cells, image};
 use super::label::Label;
@@ -153,15 +152,14 @@ fn of_grid(grid: &Grid, style: &Chart, screen: Screen) -> Vec<String> {
     ];
     lines.extend(labels.map(|(way, label)| screen.labelled(way, &label)));
     if palette.has_names() {
-        let names = grid.quantity.names.iter().zip(&palette.names);
-        let names = names.enumerate().map(|(nth, ((name, _), number))| {
-            let name = escape(name);
+        let names = palette.names.iter().enumerate().map(|(nth, (name, number))| {
             if screen.is_painted {
-                return format!("\x1b[{}m█\x1b[0m {name}", paint(38, of_name(nth)));
+                return format!("\x1b[{}m█\x1b[0m {name}", paint(38, palette.of_name(nth)));
             }
             // A name that no element has may be outside the scale.
-            let place = palette.scale.place(*number).filter(|it| (0.0..=1.0).contains(it));
-            place.map_or_else(|| name.to_string(), |place| format!("{} {name}", letter(place)))
+            let place = number.and_then(|number| palette.scale.place(number));
+            let place = place.filter(|place| (0.0..=1.0).contains(place));
+            place.map_or_else(|| name.clone(), |place| format!("{} {name}", letter(place)))
         });
         lines.push(names.collect::<Vec<_>>().join("  "));
         return lines;

@@ -351,10 +351,11 @@ fn of_names(names: &NameStatistics) -> Html {
     let more = count.checked_sub(MOST_NAMES).filter(|more| *more > 0);
     let unnamed = grouped(names.unnamed);
     html!(
-        "<ul class=\"e\">{}</ul><p class=\"n\">{}{}{}</p>",
+        "<ul class=\"e\">{}</ul><p class=\"n\">{}{}{}{}</p>",
         names.categories.iter().enumerate().take(MOST_NAMES).map(item).collect::<Vec<_>>(),
         counted(names.count, "element"),
         more.map(|more| format!(", and {}", counted(more, "more name"))),
+        (names.missing > 0).then(|| html!("; {} missing", grouped(names.missing))),
         (names.unnamed > 0).then(|| html!("; <b class=\"w\">{} without a name</b>", unnamed))
     )
 }

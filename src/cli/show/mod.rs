@@ -367,8 +367,10 @@ fn of_numbers(
 fn of_names(names: &NameStatistics, width: usize, unicode: bool) -> String {
     let row =
         |category: &Category| (ra_pack::path::escape(&category.name).to_string(), category.count);
-    let unnamed = (names.unnamed > 0).then(|| ("(no name)".to_owned(), names.unnamed));
-    let rows: Vec<_> = names.categories.iter().map(row).chain(unnamed).collect();
+    let others = [("(no name)", names.unnamed), ("(missing)", names.missing)];
+    let others = others.into_iter().filter(|(_, count)| *count > 0);
+    let others = others.map(|(name, count)| (name.to_owned(), count));
+    let rows: Vec<_> = names.categories.iter().map(row).chain(others).collect();
     let bars = bars(&rows, false, width, unicode);
     format!("Statistics:\n  elements {}\n\n{bars}", names.count)
 }

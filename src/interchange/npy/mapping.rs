@@ -20,7 +20,7 @@ const VOID_TAG: &str = "void";
 const UNITS: &str = "units";
 /// The attribute with the calendar of dates, and that of NumPy's.
 const CALENDAR: &str = "calendar";
-const NUMPY_CALENDAR: &str = "proleptic_gregorian";
+pub(crate) const NUMPY_CALENDAR: &str = "proleptic_gregorian";
 /// The number that means "not a time".
 const NOT_A_TIME: Value = Value::Int(i64::MIN);
 
@@ -99,12 +99,12 @@ fn empty(what: &str, descr: &Descr) -> FormatError {
 }
 
 /// Returns the attribute with the unit of the member at `path`; of the whole element if that is empty.
-fn units_name(path: &str) -> String {
+pub(crate) fn units_name(path: &str) -> String {
     if path.is_empty() { UNITS.to_owned() } else { format!("{path}.{UNITS}") }
 }
 
 /// Returns the path of a member. Dots in names are escaped with a backslash, so that paths are unique.
-fn join(path: &str, name: &str) -> String {
+pub(crate) fn member_path(path: &str, name: &str) -> String {
     let name = name.replace('\\', "\\\\").replace('.', "\\.");
     if path.is_empty() { name } else { format!("{path}.{name}") }
 }
@@ -215,10 +215,10 @@ impl FromDtype {
             let mut name = field.name.clone();
             if name.is_empty() {
                 name = free_name(&mut taken, "f", &mut index.clone());
-                let own = quoted(&join(path, &name));
+                let own = quoted(&member_path(path, &name));
                 self.losses.push(format!("a field without a name is called {own}"));
             }
-            let own = join(path, &name);
+            let own = member_path(path, &name);
             if let Some(title) = &field.title {
                 let (title, own) = (quoted(title), quoted(&own));
                 self.losses.push(format!("the title {title} of the field {own} is dropped"));
@@ -447,7 +447,7 @@ impl ToDtype<'_> {
         for (name, datatype) in members {
             let is_padding =
                 names_padding(name) && matches!(datatype, Datatype::Opaque { tag: None, .. });
-            let descr = self.member(datatype, &join(path, name))?;
+            let descr = self.member(datatype, &member_path(path, name))?;
             let name = if is_padding { String::new() } else { name.clone() };
             fields.push(Field { title: None, name, descr });
         }

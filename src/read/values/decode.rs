@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::numbers::{
-    Number, ReadNumber, ReadPresent, read_number, read_present, real_type, scaled,
+    Number, ReadNumber, ReadPresent, meant_type, read_number, read_present, real_type, scaled,
 };
 use super::{names_of, scale_and_offset};
 use crate::interchange::element_of_word;
+use crate::interchange::npy::{NUMPY_CALENDAR, member_path, units_name};
 use crate::ndl::{Datatype, Integer, Ndarray};
 use crate::ra::{ElementKind, ElementType};
 use crate::time::TimeUnits;
@@ -81,9 +82,10 @@ impl Decoder {
         let datatype = description.map(|description| &description.datatype);
         let is_packed = |datatype: &&Datatype| datatype.packed_size() == Some(element.elbyte());
         if let (ElementKind::User, Some(datatype)) = (element.kind(), datatype.filter(is_packed)) {
-            return Self::of_datatype(datatype, raw);
+            return Self::of_datatype(datatype, description.filter(|_| !raw), "");
         }
         let described = description.filter(|_| !raw);
+        let element = meant_type(element, described);
         let number = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
         let kind = if let Some(read) = read_present(number, described) {
             match names_of(element, description).filter(|_| !raw || element == ElementType::BOOL) {
@@ -104,8 +106,10 @@ impl Decoder {
         Self { width, kind }
     }
 
-    /// Makes a decoder for a type that is packed without gaps.
-    fn of_datatype(datatype: &Datatype, raw: bool) -> Self {
+    /// Makes a decoder for a type that is packed without gaps, at a path in the elements of an array. Without its
+    /// description, it decodes stored numbers.
+    fn of_datatype(datatype: &Datatype, description: Option<&Ndarray>, path: &str) -> Self {
+        let raw = description.is_none();
         let size = datatype.packed_size().and_then(|size| usize::try_from(size).ok());
         let width = size.unwrap_or(usize::MAX);
         let kind = match datatype {
@@ -117,7 +121,8 @@ impl Decoder {
                     return Self { width, kind: Kind::Complex(read) };
                 }
                 let member = |(name, datatype): &(String, Datatype)| {
-                    (Arc::from(name.as_str()), Self::of_datatype(datatype, raw))
+                    let path = member_path(path, name);
+                    (Arc::from(name.as_str()), Self::of_datatype(datatype, description, &path))
                 };
                 Kind::Struct(members.iter().map(member).collect())
             }
@@ -127,7 +132,7 @@ impl Decoder {
                     let width = base.width.saturating_mul(extent);
                     Self { width, kind: Kind::List(Box::new(base)) }
                 };
-                return shape.iter().rev().fold(Self::of_datatype(base, raw), nest);
+                return shape.iter().rev().fold(Self::of_datatype(base, description, path), nest);
             }
             Datatype::Opaque { size, tag: Some(tag) } if tag == UTF_32 && size % 4 == 0 => {
                 Kind::Utf32
@@ -143,7 +148,13 @@ impl Decoder {
                 }
             }
             _ => match element_of_word(datatype) {
-                Some(element) => return Self::new(element, None, raw),
+                Some(element) => {
+                    let mut decoder = Self::new(element, None, raw);
+                    if let Kind::Number { units, .. } = &mut decoder.kind {
+                        *units = description.and_then(|found| member_units(found, path));
+                    }
+                    return decoder;
+                }
                 None => Kind::Bytes,
             },
         };
@@ -198,6 +209,7 @@ impl Decoder {
                 let number = scaled(number, *scaling);
                 match units {
                     Some(_) if is_missing || number.to_f64().is_nan() => Decoded::NotATime,
+                    Some(_) if number == NOT_A_TIME => Decoded::NotATime,
                     units => units
                         .and_then(|units| date(units, number))
                         .map_or(Decoded::Number(number), Decoded::Date),
@@ -241,6 +253,9 @@ impl Decoder {
     }
 }
 
+/// The number of NumPy's `NaT`.
+const NOT_A_TIME: Number = Number::Int(i64::MIN as i128);
+
 /// Most dimensions of a small array that is decoded.
 const MAX_NESTED: usize = 64;
 
@@ -277,6 +292,12 @@ fn by_number(names: &[(String, i128)]) -> HashMap<i128, Decoded> {
 pub fn time_units(description: &Ndarray) -> Option<TimeUnits> {
     let text = |name| description.attribute(name)?.as_str();
     TimeUnits::parse(text("units")?, text("calendar"))
+}
+
+/// Returns the units of time of the member of a structure, which the conversion from NumPy states.
+fn member_units(description: &Ndarray, path: &str) -> Option<TimeUnits> {
+    let units = description.attribute(&units_name(path))?.as_str()?;
+    TimeUnits::parse(units, Some(NUMPY_CALENDAR))
 }
 
 /// Returns the date that a number of an array means, after scale and offset; `None` if its units are not those of time,

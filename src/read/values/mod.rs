@@ -9,11 +9,12 @@ pub use self::numbers::{Number, scale_and_offset};
 
 pub(crate) use self::decode::time_of;
 pub(crate) use self::numbers::{
-    Converter, Floats, ReadNumber, float_of, hull, is_number, read_number, read_present, real_type,
-    scaled,
+    Converter, Floats, ReadNumber, ReadPresent, float_of, hull, is_number, meant_type, read_named,
+    read_number, read_present, real_type, scaled,
 };
 pub(crate) use self::selection::{ArraySelection, Taken, for_each};
 
+use self::numbers::integer_of;
 use crate::error::Result;
 use crate::ndl::{Datatype, Ndarray, Order, Value};
 use crate::ra::{ElementKind, ElementType, Header};
@@ -44,6 +45,7 @@ pub(crate) enum Meaning {
 impl Meaning {
     /// With `raw`, numbers are not scaled.
     pub(crate) fn new(element: ElementType, description: Option<&Ndarray>, raw: bool) -> Self {
+        let element = if raw { element } else { meant_type(element, description) };
         let datatype = description.map(|description| &description.datatype);
         if datatype == Some(&Datatype::String) {
             return Self::Other("text".to_owned());
@@ -65,6 +67,7 @@ impl Meaning {
 }
 
 /// Returns the names of numbers: of the members of an enum, of `flag_values` that `flag_meanings` names, and of booleans.
+/// With `flag_masks`, a number may have several meanings, so it has no name.
 fn names_of(element: ElementType, description: Option<&Ndarray>) -> Option<Vec<(String, i128)>> {
     if let Some(Datatype::Enum { members, .. }) = description.map(|found| &found.datatype) {
         return Some(members.clone());
@@ -72,10 +75,11 @@ fn names_of(element: ElementType, description: Option<&Ndarray>) -> Option<Vec<(
     if element == ElementType::BOOL || element == ElementType::BITS {
         return Some(vec![("false".to_owned(), 0), ("true".to_owned(), 1)]);
     }
-    let Value::List(values) = description?.attribute("flag_values")? else { return None };
+    let description = description.filter(|found| found.attribute("flag_masks").is_none())?;
+    let Value::List(values) = description.attribute("flag_values")? else { return None };
     let names: Vec<&str> =
-        description?.attribute("flag_meanings")?.as_str()?.split_whitespace().collect();
-    let name = |(value, name): (&Value, &str)| Some((name.to_owned(), value.as_integer()?));
+        description.attribute("flag_meanings")?.as_str()?.split_whitespace().collect();
+    let name = |(value, name): (&Value, &str)| Some((name.to_owned(), integer_of(element, value)?));
     let is_integer = matches!(element.kind(), ElementKind::Int | ElementKind::UInt);
     let are_each = is_integer && names.len() == values.len();
     are_each.then(|| values.iter().zip(names).map(name).collect())?

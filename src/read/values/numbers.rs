@@ -1,5 +1,6 @@
 //! Elements as numbers: exact ones, or blocks of floats with NaN for missing values.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -150,8 +151,9 @@ trait Real: Pod + PartialOrd + Send + Sync {
     const IS_WIDE: bool;
     fn to_float(self) -> f64;
     fn number(self) -> Number;
-    /// Returns the number of a description: the nearest one for a float, and `None` for an integer out of range.
-    fn of_value(value: &Value) -> Option<Self>;
+    /// Returns the number of a description: the nearest one for a float, and `None` for an integer out of range. With
+    /// `wraps`, an integer is one of the signed or unsigned type with the same bits.
+    fn of_value(value: &Value, wraps: bool) -> Option<Self>;
 }
 
 macro_rules! integers {
@@ -171,8 +173,14 @@ macro_rules! integers {
                 Number::$variant(self.into())
             }
 
-            fn of_value(value: &Value) -> Option<Self> {
-                value.as_integer()?.try_into().ok()
+            #[allow(
+                clippy::cast_possible_truncation, clippy::cast_sign_loss,
+                reason = "the bits are those of the other type"
+            )]
+            fn of_value(value: &Value, wraps: bool) -> Option<Self> {
+                let number = value.as_integer()?;
+                let other = || wraps && number.unsigned_abs() >> (Self::BITS - 1) <= 1;
+                number.try_into().ok().or_else(|| other().then_some(number as Self))
             }
         })+
     };
@@ -194,7 +202,7 @@ macro_rules! floats {
                 Number::$variant(self)
             }
 
-            fn of_value(value: &Value) -> Option<Self> {
+            fn of_value(value: &Value, _wraps: bool) -> Option<Self> {
                 float_of(value).map($nearest)
             }
         })+
@@ -257,6 +265,27 @@ pub(crate) fn read_number(element: ElementType) -> Option<ReadNumber> {
     for_real!(element, read())
 }
 
+/// Returns the type of the numbers that elements mean. With the attribute `_Unsigned` of `NetCDF`, signed integers are
+/// unsigned ones, or the reverse.
+pub(crate) fn meant_type(element: ElementType, description: Option<&Ndarray>) -> ElementType {
+    let is_unsigned = description.and_then(|found| found.attribute("_Unsigned"));
+    let text = is_unsigned.and_then(Value::as_str).map(str::to_ascii_lowercase);
+    let kind = match (element.kind(), text.as_deref()) {
+        (ElementKind::Int, Some("true")) => ElementKind::UInt,
+        (ElementKind::UInt, Some("false")) => ElementKind::Int,
+        _ => return element,
+    };
+    ElementType::new(kind.eltype(), element.elbyte()).expect("integers have any width")
+}
+
+/// Returns the integer of a description as elements of this type have it.
+pub(super) fn integer_of(element: ElementType, value: &Value) -> Option<i128> {
+    fn of<T: Real>(value: &Value) -> Option<i128> {
+        T::of_value(value, true)?.number().to_integer()
+    }
+    for_real!(element, of(value)).flatten().or_else(|| value.as_integer())
+}
+
 /// Reads one element, and whether it is missing.
 pub(crate) type ReadPresent = Box<dyn Fn(&[u8]) -> (Number, bool) + Send + Sync>;
 
@@ -276,11 +305,28 @@ pub(crate) fn read_present(
     for_real!(element, read(description))
 }
 
+/// Returns the function that reads numbers with names, as [`read_present`]. A number with a name is not missing.
+pub(crate) fn read_named(
+    element: ElementType,
+    description: Option<&Ndarray>,
+    names: &[(String, i128)],
+) -> Option<ReadPresent> {
+    let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
+    let is_integer = matches!(element.kind(), ElementKind::Int | ElementKind::UInt);
+    let read = read_present(element, description).filter(|_| is_integer)?;
+    let named: HashSet<i128> = names.iter().map(|(_, number)| *number).collect();
+    Some(Box::new(move |bytes| {
+        let (number, is_missing) = read(bytes);
+        let has_name = number.to_integer().is_some_and(|number| named.contains(&number));
+        (number, is_missing && !has_name)
+    }))
+}
+
 /// Returns whether an element equals the number of a description, converted to its type.
 pub(crate) fn is_number(element: ElementType, bytes: &[u8], value: &Value) -> bool {
     fn is<T: Real>(bytes: &[u8], value: &Value) -> bool {
         let stored = bytemuck::pod_read_unaligned::<T>(bytes);
-        T::of_value(value).is_some_and(|said| is_same(said, stored))
+        T::of_value(value, false).is_some_and(|said| is_same(said, stored))
     }
     for_real!(element, is(bytes, value)).unwrap_or(false)
 }
@@ -371,10 +417,24 @@ impl Converter {
         Self::of_complex(element, |[re, im]| libm::atan2(im, re))
     }
 
-    /// Makes a converter for the numbers of an enum or for booleans; `None` for elements that are not integers.
-    pub(crate) fn of_names(element: ElementType) -> Option<Self> {
-        let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
-        Self::new(element, None, true)
+    /// Makes a converter for numbers with names; `None` for elements that are not integers. A missing number with a name
+    /// is not missing.
+    pub(crate) fn of_names(
+        element: ElementType,
+        description: Option<&Ndarray>,
+        names: &[(String, i128)],
+    ) -> Option<Self> {
+        let width = usize::try_from(element.elbyte()).ok()?;
+        let read = read_named(element, description, names)?;
+        let number = move |element: &[u8]| match read(element) {
+            (_, true) => f64::NAN,
+            (number, false) => number.to_f64(),
+        };
+        let convert = move |bytes: &[u8]| {
+            let numbers = bytes.chunks_exact(width).map(&number).collect();
+            Floats { numbers, ..Floats::default() }
+        };
+        Some(Self { convert: Box::new(convert), like: Number::Int(0) })
     }
 
     pub(crate) fn convert(&self, bytes: &[u8]) -> Floats {
@@ -443,11 +503,12 @@ fn missing<T: Real>(
 ) -> Option<impl Fn(T) -> bool + Sync + Send + use<T>> {
     let description = description?;
     let attribute = |name| description.attribute(name);
+    let value_of = |value| T::of_value(value, attribute("_Unsigned").is_some());
     let mut fills: Vec<T> = Vec::new();
     let stored = description.storage.as_ref().and_then(|storage| storage.fillvalue.as_ref());
     for value in stored.into_iter().chain(FILLS.into_iter().filter_map(attribute)) {
         let values = if let Value::List(list) = value { list } else { std::slice::from_ref(value) };
-        fills.extend(values.iter().filter_map(T::of_value));
+        fills.extend(values.iter().filter_map(value_of));
     }
     let (low, high) = match attribute("valid_range") {
         Some(Value::List(range)) => match range.as_slice() {
@@ -456,7 +517,7 @@ fn missing<T: Real>(
         },
         _ => (attribute("valid_min"), attribute("valid_max")),
     };
-    let [low, high] = [low, high].map(|bound| bound.and_then(T::of_value));
+    let [low, high] = [low, high].map(|bound| bound.and_then(value_of));
     let is_nothing = fills.is_empty() && low.is_none() && high.is_none();
     // Infinities do not count as outside a range.
     (!is_nothing).then_some(move |element: T| {
