@@ -314,10 +314,10 @@ pub(crate) fn read_named(
     let element = if element.reads_as::<u8>() { ElementType::UINT8 } else { element };
     let is_integer = matches!(element.kind(), ElementKind::Int | ElementKind::UInt);
     let read = read_present(element, description).filter(|_| is_integer)?;
-    let named: HashSet<i128> = names.iter().map(|(_, number)| *number).collect();
+    let known: HashSet<i128> = names.iter().map(|(_, number)| *number).collect();
     Some(Box::new(move |bytes| {
         let (number, is_missing) = read(bytes);
-        let has_name = number.to_integer().is_some_and(|number| named.contains(&number));
+        let has_name = number.to_integer().is_some_and(|number| known.contains(&number));
         (number, is_missing && !has_name)
     }))
 }
