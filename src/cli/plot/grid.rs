@@ -42,10 +42,10 @@ impl Palette {
             (scale.low, scale.high) = (-most, most);
         }
         let names = &grid.quantity.names;
-        let named = |(name, number): &(String, i128)| {
+        let numbered = |(name, number): &(String, i128)| {
             (escape(name).to_string(), Some(Number::Int(*number).to_f64()))
         };
-        let names = names.iter().map(named).collect();
+        let names = names.iter().map(numbered).collect();
         let mut palette = Self { scale, map, names, shades: style.shades };
         let is_unnamed = |value: &f64| value.is_finite() && palette.name(*value).is_none();
         if palette.has_names() && grid.cells.iter().any(is_unnamed) {
