@@ -123,16 +123,34 @@ impl Choice {
                 let value = value.map_or_else(String::new, |value| format!(" {value}"));
                 format!("--{}{value}", name.replace('_', "-"))
             }
-            Words::Python => {
-                let is_placeholder =
-                    |value: &str| value.bytes().all(|byte| byte.is_ascii_uppercase());
-                let value = match value {
-                    Some(value) if !is_placeholder(value) => format!("{value:?}"),
-                    value => value.unwrap_or_default().to_owned(),
-                };
-                format!("`{}={value}`", self.name)
-            }
+            Words::Python => self.in_python(),
         }
+    }
+
+    fn in_python(&self) -> String {
+        let is_placeholder = |value: &str| value.bytes().all(|byte| byte.is_ascii_uppercase());
+        // Quotes around a value are those of the shell.
+        let literal = |value: &str| match value {
+            value if is_placeholder(value) => value.to_owned(),
+            value => format!("{:?}", value.trim_matches('\'')),
+        };
+        let (name, value) = match (self.name, self.value.as_deref()) {
+            ("no_external_manifest", _) => ("external_manifest", "False".to_owned()),
+            ("exclude", Some(value)) => ("exclude", format!("[{}]", literal(value))),
+            (name @ ("attribute" | "set"), Some(value)) => {
+                let (key, value) = value.split_once('=').unwrap_or((value, "VALUE"));
+                let name = if name == "set" { name } else { "attrs" };
+                (name, format!("{{{:?}: {}}}", key.replace('\'', ""), literal(value)))
+            }
+            (name, value) => (name, value.map(literal).unwrap_or_default()),
+        };
+        format!("`{name}={value}`")
+    }
+
+    /// Returns whether the function of Python for an operation has the option. Python installs the command for others.
+    fn is_in_python(&self, operation: &str) -> bool {
+        matches!(operation, "convert" | "create" | "describe" | "verify")
+            && self.name != "sign_with"
     }
 }
 
@@ -146,8 +164,10 @@ impl Part {
             Self::ErrorNumber(number) => format!(" (os error {number})"),
             Self::Call { operation, option, target } => match words {
                 Words::Library => format!("`{operation}` with {}", option.in_words(words)),
-                // The other operations have no function in Python, which installs the command as well.
-                Words::Python if matches!(*operation, "create" | "verify") => {
+                Words::Python if (*operation, option.name) == ("verify", "recursive") => {
+                    "`audit`".to_owned()
+                }
+                Words::Python if option.is_in_python(operation) => {
                     format!("`{operation}` with {}", option.in_words(words))
                 }
                 Words::Command | Words::Python => {
@@ -311,7 +331,37 @@ mod tests {
                 Message::default().call_on_pack("describe", "write"),
                 "`describe` with the option `write`",
                 "`ra-pack describe --write PACK`",
-                "`ra-pack describe --write PACK`",
+                "`describe` with `write=`",
+            ),
+            (
+                Message::default().call("describe", ("set", "'a b'.units=UNITS")),
+                "`describe` with the option `set: 'a b'.units=UNITS`",
+                "`ra-pack describe --set 'a b'.units=UNITS`",
+                "`describe` with `set={\"a b.units\": UNITS}`",
+            ),
+            (
+                Message::default().call("create", ("attribute", "title='A few words'")),
+                "`create` with the option `attribute: title='A few words'`",
+                "`ra-pack create --attribute title='A few words'`",
+                "`create` with `attrs={\"title\": \"A few words\"}`",
+            ),
+            (
+                Message::default()
+                    .option(("exclude", "'a*'"))
+                    .text(" or ")
+                    .option("no_external_manifest"),
+                "the option `exclude: 'a*'` or the option `no_external_manifest`",
+                "--exclude 'a*' or --no-external-manifest",
+                "`exclude=[\"a*\"]` or `external_manifest=False`",
+            ),
+            (
+                Message::default()
+                    .call_on_pack("verify", "recursive")
+                    .text(", ")
+                    .call("create", "sign_with"),
+                "`verify` with the option `recursive`, `create` with the option `sign_with`",
+                "`ra-pack verify --recursive PACK`, `ra-pack create --sign-with`",
+                "`audit`, `ra-pack create --sign-with`",
             ),
             (
                 Message::from("`x ").file("").text(" ").file("a.ra").text("`"),

@@ -30,6 +30,8 @@ from collections.abc import Mapping as _Mapping
 from typing import TYPE_CHECKING, Any as _Any
 
 from ._audit import audit, audit_report
+from ._convert import convert, refs
+from ._describe import describe
 from ._errors import (
     AlreadyExists,
     Changed,
@@ -49,10 +51,22 @@ from ._errors import (
     Unsupported,
     WrongTarget,
 )
-from ._operations import create, verify
+from ._operations import create, diff, extract, verify
 from ._pack import Group, Tree
 from ._ra_pack import Array, Pack, __version__, open
-from ._reports import AuditedTarget, AuditReport, CreateReport, Finding, LogLine, VerifyReport
+from ._reports import (
+    ArrayDiff,
+    AuditedTarget,
+    AuditReport,
+    ConvertReport,
+    CreateReport,
+    DescribeReport,
+    ExtractReport,
+    Finding,
+    LogLine,
+    PackDiff,
+    VerifyReport,
+)
 from ._writer import PackWriter
 
 if TYPE_CHECKING:
@@ -63,12 +77,16 @@ _Mapping.register(Pack)
 __all__ = [
     "AlreadyExists",
     "Array",
+    "ArrayDiff",
     "AuditReport",
     "AuditedTarget",
     "Changed",
+    "ConvertReport",
     "CreateReport",
     "Damaged",
+    "DescribeReport",
     "Error",
+    "ExtractReport",
     "Finding",
     "Group",
     "Interrupted",
@@ -82,6 +100,7 @@ __all__ = [
     "NotAnArray",
     "NotFound",
     "Pack",
+    "PackDiff",
     "PackWriter",
     "Refused",
     "TooLarge",
@@ -92,8 +111,13 @@ __all__ = [
     "__version__",
     "audit",
     "audit_report",
+    "convert",
     "create",
+    "describe",
+    "diff",
+    "extract",
     "open",
+    "refs",
     "verify",
     "write",
 ]

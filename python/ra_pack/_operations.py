@@ -1,11 +1,11 @@
-"""`create` and `verify`."""
+"""`create`, `verify`, `extract` and `diff`."""
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 from . import _ra_pack
-from ._reports import CreateReport, VerifyReport
+from ._reports import ArrayDiff, CreateReport, ExtractReport, PackDiff, VerifyReport
 
 Path = str | os.PathLike[str]
 Layout = Literal["plain", "bagit"]
@@ -127,3 +127,131 @@ def verify(
         If the pack cannot be read.
     """
     return _ra_pack.verify(path, fast, only_manifests, strict, jobs, manifest)
+
+
+def extract(
+    path: Path,
+    directory: Path | None = None,
+    *,
+    patterns: Sequence[str] = (),
+    force: bool = False,
+    max_size: int | None = None,
+    jobs: int | None = None,
+) -> ExtractReport:
+    """Unpack a pack, and check each file against the manifest before it appears under its name.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The archive or directory.
+    directory : str or os.PathLike, optional
+        The directory to unpack into, which is created if needed. By default a directory that is named after the archive.
+    patterns : sequence of str
+        Patterns of members to unpack, such as `run1/*`. The name of an array also means its description. By default
+        all members.
+    force : bool
+        Replace existing files.
+    max_size : int, optional
+        The largest number of bytes to write.
+    jobs : int, optional
+        The number of threads; one per core by default.
+
+    Returns
+    -------
+    ExtractReport
+        The number of files, and all problems. It is true if there is no error. Files with an error are not written.
+
+    Raises
+    ------
+    AlreadyExists
+        If a file exists and `force` is false.
+    NotFound
+        If no member matches the patterns.
+    TooLarge
+        If the archive is larger than `max_size`.
+    """
+    options = {"patterns": _texts(patterns), "force": force, "max_size": max_size, "jobs": jobs}
+    return _ra_pack.extract(path, directory, options)
+
+
+@overload
+def diff(
+    a: Path, b: Path, *, member: str, tolerance: float = ..., relative: float = ..., jobs: int | None = ...
+) -> ArrayDiff: ...
+@overload
+def diff(
+    a: Path,
+    b: Path,
+    *,
+    member: None = None,
+    patterns: Sequence[str] = ...,
+    tolerance: float = ...,
+    relative: float = ...,
+    read_all: bool = ...,
+    generated: bool = ...,
+    jobs: int | None = ...,
+) -> PackDiff | ArrayDiff: ...
+def diff(
+    a: Path,
+    b: Path,
+    *,
+    member: str | None = None,
+    patterns: Sequence[str] = (),
+    tolerance: float = 0.0,
+    relative: float = 0.0,
+    read_all: bool = False,
+    generated: bool = False,
+    jobs: int | None = None,
+) -> PackDiff | ArrayDiff:
+    """Compare two packs, or two arrays element by element.
+
+    Parameters
+    ----------
+    a, b : str or os.PathLike
+        Two archives or directories, or two array files.
+    member : str, optional
+        Compare this array of both packs, or of one pack with an array file.
+    patterns : sequence of str
+        Patterns of members of packs to compare. By default all members.
+    tolerance : float
+        The largest distance between elements that count as equal.
+    relative : float
+        The largest distance between elements that count as equal, as a part of the magnitude in `b`.
+    read_all : bool
+        Read and check every file of packs. By default equal digests in both manifests are trusted.
+    generated : bool
+        Compare also manifests and tag files. They do not make packs differ.
+    jobs : int, optional
+        The number of threads; one per core by default.
+
+    Returns
+    -------
+    PackDiff or ArrayDiff
+        The differences. It is true if the contents are equal.
+
+    Raises
+    ------
+    NotFound
+        If the packs have no such array, or no member matches the patterns.
+    NotAPack, NotAnArray
+        If a file is of another kind.
+    OSError
+        If a file cannot be read.
+    """
+    options = {
+        "member": member,
+        "patterns": _texts(patterns),
+        "tolerance": tolerance,
+        "relative": relative,
+        "read_all": read_all,
+        "generated": generated,
+        "jobs": jobs,
+    }
+    return _ra_pack.diff(a, b, options)
+
+
+def _texts(texts: Sequence[str]) -> list[str]:
+    """Return texts as a list. A text alone is an error: its letters would be texts."""
+    if isinstance(texts, str):
+        raise TypeError(f"expected a list of texts, found the text {texts!r}")
+    return list(texts)

@@ -187,7 +187,7 @@ class VerifyReport:
     @property
     def valid(self) -> bool:
         """Whether there is no error. Warnings do not count."""
-        return all(finding.severity != "error" for finding in self.findings)
+        return not _has_error(self.findings)
 
     def __bool__(self) -> bool:
         return self.valid
@@ -202,6 +202,183 @@ class VerifyReport:
         checked = f", checked against {', '.join(self.manifests)}" if self.manifests and self.contents_read else ""
         counts = f"{self.arrays:,} arrays, {self.files:,} files, {self.bytes:,} bytes{checked}"
         return "\n".join([*map(str, self.findings), f"{self.target}: {words[self.verdict]} ({counts})"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractReport:
+    """The files that were unpacked. It is true if there is no error.
+
+    Attributes
+    ----------
+    target : str
+        The path of the archive, as given.
+    output : str
+        The directory that the archive was unpacked to.
+    files, bytes : int
+        The number of files written, and their size.
+    verified : int
+        The number of these files that match a manifest.
+    leftovers : list of str
+        Files that an interrupted run left in the directories that were written to.
+    findings : list of Finding
+        Errors and warnings. A file with an error was not written, unless the error is that no manifest lists it.
+    """
+
+    target: str
+    output: str
+    files: int
+    bytes: int
+    verified: int
+    leftovers: list[str]
+    findings: list[Finding]
+
+    def __bool__(self) -> bool:
+        return not _has_error(self.findings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayDiff:
+    """The differences of two arrays. It is true if they are equal.
+
+    Attributes
+    ----------
+    a, b : str
+        The paths, as given.
+    type : str
+        The element type of the first array.
+    shape : list of int
+        The shape of the first array.
+    header : list of dict
+        The differences of the headers: ``field``, ``a`` and ``b``.
+    elements : dict or None
+        The differences of the elements: ``count``, ``differing``, ``nan``, ``first``, ``furthest`` and ``distance``. None
+        if types or shapes differ.
+    """
+
+    a: str
+    b: str
+    type: str
+    shape: list[int]
+    header: list[dict[str, str]]
+    elements: dict[str, Any] | None = None
+
+    @property
+    def equal(self) -> bool:
+        """Whether nothing differs by more than the tolerance."""
+        return not self.header and self.elements is not None and self.elements["differing"] == 0
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackDiff:
+    """The differences of two packs. It is true if their contents are equal.
+
+    Attributes
+    ----------
+    a, b : dict
+        The packs: ``target``, ``container``, ``layout`` and ``findings``, which are errors that were found during the
+        comparison.
+    counts : dict
+        The number of members by kind of difference.
+    members : list of dict
+        The members that are not identical byte for byte, each with its ``name``, ``change`` and differences.
+    """
+
+    a: dict[str, Any]
+    b: dict[str, Any]
+    counts: dict[str, int]
+    members: list[dict[str, Any]]
+
+    @property
+    def equal(self) -> bool:
+        """Whether all members could be read, and none differs by more than the tolerance."""
+        differing = ("added", "removed", "renamed", "changed", "unread")
+        return not any(self.counts[kind] for kind in differing) and not _has_error(
+            [*self.a["findings"], *self.b["findings"]]
+        )
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertReport:
+    """The arrays and files that were converted. It is true if all were.
+
+    Attributes
+    ----------
+    target, output : str
+        The paths of the source, or of the first of several, and of the destination, as given.
+    from_, to : str
+        Their formats; `directory` for several sources.
+    arrays : list of dict
+        The arrays that were converted. ``from`` and ``to`` are their names in the source and in the destination, and
+        ``losses`` says what the format of the destination cannot express.
+    copied : list of str
+        The names of files that were copied.
+    failed : list of dict
+        The files and arrays that could not be converted: ``name``, ``reason`` and ``findings``.
+    losses : list of str
+        Other contents that are lost.
+    bytes : int
+        The number of bytes written.
+    leftovers : list of str
+        Files that an interrupted run left next to the destination.
+    """
+
+    target: str
+    from_: str
+    output: str
+    to: str
+    arrays: list[dict[str, Any]]
+    losses: list[str]
+    bytes: int
+    leftovers: list[str]
+    copied: list[str] = field(default_factory=list)
+    failed: list[dict[str, Any]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return not self.failed
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescribeReport:
+    """The descriptions that were changed. It is true if there is no error.
+
+    Attributes
+    ----------
+    target : str
+        The path, as given.
+    written : list of str
+        Descriptions that were written for arrays without one.
+    changes : list of dict
+        Changes of descriptions: ``document``, ``line``, ``key``, and, if there are any, ``array``, ``from`` and ``to``.
+    unchanged : int
+        The number of descriptions that needed no change.
+    described : int
+        The number of arrays that had a description before, with `write`.
+    leftovers : list of str
+        Files that an interrupted run left next to the arrays.
+    findings : list of Finding
+        Problems, such as descriptions that could not be updated.
+    """
+
+    target: str
+    written: list[str]
+    findings: list[Finding]
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    unchanged: int = 0
+    described: int = 0
+    leftovers: list[str] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return not _has_error(self.findings)
+
+
+def _has_error(findings: list[Finding]) -> bool:
+    return any(finding.severity == "error" for finding in findings)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
+use ra_pack::read::StatisticsOptions;
 use ra_pack::{Error, PackedArray, Result};
 
 use crate::index::{Selection, is_advanced, select};
@@ -340,6 +341,45 @@ impl Array {
     ///     If the content is not what the manifest lists.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
         self.run(py, u64::MAX, PackedArray::verify)
+    }
+
+    /// Compute statistics of the values in bounded memory. The content is checked against the manifest.
+    ///
+    /// Parameters
+    /// ----------
+    /// bins : int, optional
+    ///     The number of bins of a histogram. None leaves it out.
+    /// raw : bool
+    ///     Take the numbers as they are stored. By default scale and offset of the description are applied.
+    /// jobs : int, optional
+    ///     The number of threads; one per core by default.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     ``of`` says what the statistics are of: ``numbers``, ``magnitudes`` of complex numbers, ``names`` of an enum or
+    ///     of booleans, or ``nothing``. The other items are those of ``ra-pack show --stats --json``, such as ``count``,
+    ///     ``missing``, ``min``, ``max``, ``mean``, ``std`` and ``histogram``. Missing values, NaN and infinities are
+    ///     counted and otherwise left out.
+    ///
+    /// Raises
+    /// ------
+    /// Damaged
+    ///     If the content is not what the manifest lists.
+    #[pyo3(signature = (*, bins=Some(12), raw=false, jobs=None))]
+    fn statistics<'py>(
+        &self,
+        py: Python<'py>,
+        bins: Option<usize>,
+        raw: bool,
+        jobs: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = StatisticsOptions { slice: None, bins, raw, jobs };
+        let found = self.run(py, u64::MAX, |packed| packed.statistics(&options))?;
+        // Numbers of names may have 128 bits, which `pythonize` does not take.
+        let text = serde_json::to_string(&found);
+        let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        py.import("json")?.call_method1("loads", (text,))
     }
 
     /// Return a read-only array of the elements in the mapped archive. Nothing is read or copied.

@@ -4,6 +4,8 @@ mod array;
 mod audit;
 #[path = "../../src/cli/mod.rs"]
 mod cli;
+mod convert;
+mod describe;
 mod errors;
 mod index;
 mod interrupt;
@@ -47,6 +49,11 @@ fn _ra_pack(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pack::open, module)?)?;
     module.add_function(wrap_pyfunction!(operations::create, module)?)?;
     module.add_function(wrap_pyfunction!(operations::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(operations::extract, module)?)?;
+    module.add_function(wrap_pyfunction!(operations::diff, module)?)?;
+    module.add_function(wrap_pyfunction!(convert::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(convert::refs, module)?)?;
+    module.add_function(wrap_pyfunction!(describe::describe, module)?)?;
     module.add_function(wrap_pyfunction!(audit::verify_lines, module)?)?;
     module.add_function(wrap_pyfunction!(audit::line_without_result, module)?)?;
     module.add_function(wrap_pyfunction!(audit::plan, module)?)?;

@@ -6,10 +6,10 @@ use std::str::FromStr as _;
 use pyo3::prelude::*;
 use ra_pack::archive::Compression;
 use ra_pack::digest::Algorithm;
-use ra_pack::inspect::Patterns;
 use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Container, Progress};
 
+use crate::operations::patterns;
 use crate::{errors, values};
 
 /// Options that `create` and `PackWriter` share, from a dict.
@@ -79,7 +79,7 @@ impl SharedOptions<'_> {
 }
 
 /// Returns the compression that a text such as `zstd:9` means.
-fn compression(text: &str) -> Result<Compression, String> {
+pub(crate) fn compression(text: &str) -> Result<Compression, String> {
     let (method, level) = text.split_once(':').map_or((text, None), |(one, two)| (one, Some(two)));
     let number = || level.map(str::parse).transpose().ok();
     let found = match method {
@@ -117,9 +117,7 @@ impl DirectoryOptions {
         py: Python<'_>,
         mut options: CreateOptions,
     ) -> PyResult<CreateOptions> {
-        let patterns = Patterns::new(&self.exclude);
-        options.exclude =
-            patterns.map_err(|error| errors::named(py, "InvalidOption", &error.to_string()))?;
+        options.exclude = patterns(py, &self.exclude)?;
         options.describe = self.describe;
         options.dereference = self.dereference;
         options.preserve_mtime = self.preserve_mtime;

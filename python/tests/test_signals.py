@@ -41,6 +41,10 @@ CALLS = {
     "verify in one thread": (ARCHIVE_OF_ALL, "[ra_pack.verify(directory / 'all.zip', jobs=1) for _ in range(100)]"),
     "audit": (ARCHIVE_OF_ALL, "[ra_pack.audit([directory / 'all.zip']) for _ in range(100)]"),
     "verify one array": (ARCHIVE_OF_ALL, "[ra_pack.open(directory / 'all.zip')['x'].verify() for _ in range(100)]"),
+    "extract": (ARCHIVE_OF_ALL, "[ra_pack.extract(directory / 'all.zip', directory / 'source', force=True) for _ in range(100)]"),
+    "diff": (ARCHIVE_OF_ALL, "[ra_pack.diff(directory / 'all.zip', directory / 'all.zip', read_all=True) for _ in range(100)]"),
+    "convert": (ARCHIVE_OF_ALL, "[ra_pack.convert(directory / 'all.zip', directory / 'new.npz', force=True, compression='deflate') for _ in range(100)]"),
+    "statistics": (ARCHIVE_OF_ALL, "[ra_pack.open(directory / 'all.zip')['x'].statistics() for _ in range(100)]"),
     "create": ("source = directory / 'source'; source.mkdir(); (source / 'x').write_bytes(data)",
                "ra_pack.create(source, directory / 'new.zip', compression='deflate')"),
 }  # fmt: skip
@@ -81,7 +85,18 @@ def test_ctrl_c_stops_a_long_call_and_leaves_nothing(tmp_path, name):
 
 @pytest.mark.parametrize(
     "call",
-    ["ra_pack.verify(path)", "ra_pack.verify(path, jobs=1)", "ra_pack.audit([path])", "ra_pack.open(path)['x'].verify()"],
+    [
+        "ra_pack.verify(path)",
+        "ra_pack.verify(path, jobs=1)",
+        "ra_pack.audit([path])",
+        "ra_pack.open(path)['x'].verify()",
+        "ra_pack.open(path)['x'].statistics()",
+        "ra_pack.diff(path, path, read_all=True)",
+        "ra_pack.extract(path, path.with_name('out'), force=True)",
+        "ra_pack.convert(path, path.with_name('out.npz'), force=True)",
+        "ra_pack.describe(path, dims={'x': ['y']})",
+        "ra_pack.refs(path)",
+    ],
 )
 def test_ctrl_c_at_any_moment_is_a_keyboard_interrupt(tmp_path, call):
     program = f"""

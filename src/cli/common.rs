@@ -152,6 +152,16 @@ pub(crate) fn budget(text: &str) -> Result<Budget, String> {
     .ok_or_else(|| "expected a time, a size or a percentage, such as 2h, 5T or 10%".to_owned())
 }
 
+/// Returns a pattern; for the name of an array, also with its extension and that of its description.
+pub(crate) fn with_description(pattern: &str) -> Vec<String> {
+    let stem = pattern.strip_suffix(".ra").unwrap_or(pattern);
+    let mut all = vec![pattern.to_owned()];
+    if !pattern.contains(['*', '?', '[']) && !pattern.ends_with('/') {
+        all.extend(["ra", "yaml", "yml"].map(|end| format!("{stem}.{end}")));
+    }
+    all
+}
+
 pub(super) fn compression(text: &str) -> Result<ra_pack::archive::Compression, String> {
     use ra_pack::archive::Compression;
     let (method, level) = match text.split_once(':') {

@@ -13,7 +13,7 @@ use ra_pack::remote::is_url;
 use ra_pack::write::ExtractOptions;
 
 use super::array::{ByCoordinate, Stored};
-use super::common::{ARRAY_FORMATS, Common, size, words};
+use super::common::{ARRAY_FORMATS, Common, size, with_description, words};
 use super::files::FilesFrom;
 use super::output::Output;
 use super::text::{counted, human_bytes};
@@ -294,16 +294,6 @@ fn refuse_unnamed(archive: &Path) -> Result<(), Failure> {
         return Ok(());
     };
     Err(Failure::options(format!("{what}; `ra-pack extract {word} -C DIR` unpacks into DIR")))
-}
-
-/// Returns a pattern; for the name of an array, also with its extension and that of its description.
-fn with_description(pattern: &str) -> Vec<String> {
-    let stem = pattern.strip_suffix(".ra").unwrap_or(pattern);
-    let mut all = vec![pattern.to_owned()];
-    if !pattern.contains(['*', '?', '[']) && !pattern.ends_with('/') {
-        all.extend(["ra", "yaml", "yml"].map(|end| format!("{stem}.{end}")));
-    }
-    all
 }
 
 /// Collects the members that match a pattern and those in the list.

@@ -11,7 +11,7 @@ mod describe;
 mod diagnostics;
 mod diff;
 mod ending;
-mod files;
+pub(crate) mod files;
 mod foreign;
 mod get;
 mod help;
