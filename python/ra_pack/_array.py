@@ -1,6 +1,20 @@
 """Parts of `Array` that need no speed."""
 
+from typing import Any, NoReturn
+
 from ._ra_pack import Array, open
+
+
+class ReadOnly(dict[str, Any]):
+    """A dict that refuses changes, because they would not change the pack. `dict` and `copy` return one that does not."""
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("attributes and coordinates of a pack are read-only; change a copy, as by `dict(...)`")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type, tuple[dict[str, Any]]]:
+        return dict, (dict(self),)
 
 
 def open_array(path: str, name: str) -> Array:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ._array import ReadOnly
 from ._groups import EMPTY, with_parents
 from ._ra_pack import Array, Pack
 
@@ -23,23 +24,28 @@ class Group(Mapping[str, Array]):
     """A group of a pack: a mapping from names within the group to arrays and groups.
 
     `pack["run1"]` returns it. Iteration yields the arrays of the group and of the groups below.
-
-    Attributes
-    ----------
-    pack : Pack
-        The pack.
-    name : str
-        The name in the pack, such as `run1`.
     """
 
+    __slots__ = ("_name", "_pack")
+
     def __init__(self, pack: Pack, name: str) -> None:
-        self.pack = pack
-        self.name = name
+        self._pack = pack
+        self._name = name
 
     @property
-    def attrs(self) -> dict[str, Any]:
-        """The attributes of the group."""
-        return self.pack.group_attrs(self.name)
+    def pack(self) -> Pack:
+        """The pack."""
+        return self._pack
+
+    @property
+    def name(self) -> str:
+        """The name in the pack, such as `run1`."""
+        return self._name
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """The attributes of the group, as a read-only dict."""
+        return ReadOnly(self.pack.group_attrs(self.name))
 
     @property
     def groups(self) -> list[str]:

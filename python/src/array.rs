@@ -1,12 +1,13 @@
 //! `Array`: an array of a pack.
 
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
 use ra_pack::read::StatisticsOptions;
@@ -33,11 +34,21 @@ pub(crate) struct Array {
     found: Mutex<(Arc<Opened>, PackedArray)>,
     // `PyOnceLock` waits for the lock of the interpreter, which its end forbids.
     facts: OnceLock<Facts>,
-    attrs: OnceLock<Py<PyDict>>,
+    attrs: OnceLock<Py<PyAny>>,
     dims: OnceLock<Py<PyTuple>>,
-    coords: OnceLock<Py<PyDict>>,
+    coords: OnceLock<Py<PyAny>>,
     view: OnceLock<Py<PyAny>>,
+    /// [`PROVED`], [`NOT_PROVED`], or both: the elements that were read.
+    was_read: AtomicU8,
 }
+
+/// Elements that a digest proved were read.
+const PROVED: u8 = 1;
+/// Elements that no digest proved were read.
+const NOT_PROVED: u8 = 2;
+
+/// The reason why an array cannot be had without a copy.
+const NO_COPY: &str = "reading an array of a pack makes a copy; `view()` does not";
 
 /// Facts from the header and the description.
 struct Facts {
@@ -69,7 +80,13 @@ impl Array {
             dims: OnceLock::new(),
             coords: OnceLock::new(),
             view: OnceLock::new(),
+            was_read: AtomicU8::new(0),
         }
+    }
+
+    /// Notes whether a digest proved what was read.
+    fn note(&self, is_proved: bool) {
+        self.was_read.fetch_or(if is_proved { PROVED } else { NOT_PROVED }, Ordering::Relaxed);
     }
 
     /// Returns the name without the extension.
@@ -153,7 +170,7 @@ impl Array {
         let (py, this) = (slf.py(), slf.get());
         let facts = this.facts(py)?;
         if facts.shape.is_empty() {
-            return this.read(py, verify)?.get_item(key);
+            return this.read(py, verify, None)?.get_item(key);
         }
         if is_advanced(key) {
             let name = if verify { "__getitem__" } else { "_unchecked" };
@@ -162,7 +179,7 @@ impl Array {
         }
         let selection = select(key, &facts.shape)?;
         if verify && selection.is_all(&facts.shape) {
-            return this.read(py, true)?.get_item(key);
+            return this.read(py, true, None)?.get_item(key);
         }
         let part = this.part(py, facts, &selection)?;
         if selection.is_element { part.get_item(PyTuple::empty(py)) } else { Ok(part) }
@@ -180,9 +197,13 @@ impl Array {
             selection.shape.iter().try_fold(facts.width, |all, one| all.checked_mul(*one));
         let bytes = elements.and_then(|bytes| usize::try_from(bytes).ok());
         let bytes = bytes.ok_or_else(|| PyValueError::new_err("the part is larger than memory"))?;
-        memory::fill(&array, bytes, |out| {
-            self.run(py, out.len() as u64, |packed| packed.slice_bytes_into(&selection.slice, out))
+        let is_proved = memory::fill(&array, bytes, |out| {
+            self.run(py, out.len() as u64, |packed| {
+                packed.slice_bytes_into(&selection.slice, out)?;
+                packed.is_proved(false)
+            })
         })??;
+        self.note(is_proved);
         Ok(array)
     }
 }
@@ -222,21 +243,22 @@ impl Array {
         Ok(self.facts(py)?.dtype.bind(py).clone())
     }
 
-    /// The attributes: a dict of numbers, texts and lists.
+    /// The attributes: a read-only dict of numbers, texts and lists.
     #[getter]
-    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(attrs) = self.attrs.get() {
             return Ok(attrs.bind(py).clone());
         }
         let Facts { description, dtype, .. } = self.facts(py)?;
         let (stated, datatype) = (&description.attributes, &description.datatype);
         let attrs = values::of_array(py, stated, datatype, Some(dtype.bind(py)))?;
+        let attrs = values::read_only(attrs)?;
         Ok(self.attrs.get_or_init(|| attrs.unbind()).bind(py).clone())
     }
 
     /// The coordinates of the dimensions: arrays of the pack, or NumPy arrays of values in descriptions.
     #[getter]
-    fn coords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn coords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(coords) = self.coords.get() {
             return Ok(coords.bind(py).clone());
         }
@@ -254,6 +276,7 @@ impl Array {
                 coords.set_item(name, stated)?;
             }
         }
+        let coords = values::read_only(coords)?;
         Ok(self.coords.get_or_init(|| coords.unbind()).bind(py).clone())
     }
 
@@ -304,28 +327,57 @@ impl Array {
     /// verify : bool
     ///     Whether to check the content against the manifest of the pack. An array that the manifest does not list is
     ///     then an error.
+    /// out : numpy.ndarray, optional
+    ///     A contiguous array of this shape and dtype to fill. It is filled without a copy if it has the order of the
+    ///     file. Other threads must not use it during the call, and an error leaves it partly filled.
     ///
     /// Returns
     /// -------
     /// numpy.ndarray
-    ///     A new array. It has the order of the file in memory.
+    ///     `out`, or a new array, which has the order of the file in memory.
     ///
     /// Raises
     /// ------
     /// Damaged
     ///     If the content is not what the manifest lists.
-    #[pyo3(signature = (*, verify=true))]
-    fn read<'py>(&self, py: Python<'py>, verify: bool) -> PyResult<Bound<'py, PyAny>> {
+    /// Mismatch
+    ///     If `out` has another shape or dtype, or is not contiguous or not writeable.
+    #[pyo3(signature = (*, verify=true, out=None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        verify: bool,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         attached(py, || {
             let facts = self.facts(py)?;
-            let array = numpy::zeros(py, &facts.shape, facts.dtype.bind(py), facts.order)?;
-            memory::fill(&array, facts.bytes, |out| {
-                self.run(py, out.len() as u64, |packed| {
-                    checked(packed, verify).read_bytes_into(out)
+            let (shape, dtype) = (facts.shape_tuple.bind(py), facts.dtype.bind(py));
+            let array = match &out {
+                Some(out) if numpy::has_order(out, shape, dtype, facts.order)? => out.clone(),
+                _ => numpy::zeros(py, &facts.shape, dtype, facts.order)?,
+            };
+            let is_proved = memory::fill(&array, facts.bytes, |bytes| {
+                self.run(py, bytes.len() as u64, |packed| {
+                    let packed = checked(packed, verify);
+                    packed.read_bytes_into(bytes)?;
+                    packed.is_proved(true)
                 })
             })??;
-            Ok(array)
+            self.note(is_proved);
+            let Some(out) = out.filter(|out| !out.is(&array)) else { return Ok(array) };
+            out.set_item(py.Ellipsis(), array)?;
+            Ok(out)
         })
+    }
+
+    /// Whether digests proved everything that was read through this object: by :meth:`read`, :meth:`verify`, indices and
+    /// functions of NumPy. None if nothing was read.
+    #[getter]
+    fn verified(&self) -> Option<bool> {
+        match self.was_read.load(Ordering::Relaxed) {
+            0 => None,
+            what => Some(what == PROVED),
+        }
     }
 
     /// Read the whole array without keeping it, and check it against the manifest of the pack.
@@ -340,7 +392,9 @@ impl Array {
     /// Damaged
     ///     If the content is not what the manifest lists.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
-        self.run(py, u64::MAX, PackedArray::verify)
+        let is_proved = self.run(py, u64::MAX, PackedArray::verify)?;
+        self.note(is_proved);
+        Ok(is_proved)
     }
 
     /// Compute statistics of the values in bounded memory. The content is checked against the manifest.
@@ -375,7 +429,10 @@ impl Array {
         jobs: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = StatisticsOptions { slice: None, bins, raw, jobs };
-        let found = self.run(py, u64::MAX, |packed| packed.statistics(&options))?;
+        let (found, is_proved) = self.run(py, u64::MAX, |packed| {
+            Ok((packed.statistics(&options)?, packed.is_proved(true)?))
+        })?;
+        self.note(is_proved);
         // Numbers of names may have 128 bits, which `pythonize` does not take.
         let text = serde_json::to_string(&found);
         let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -398,6 +455,7 @@ impl Array {
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(view) = self.view.get() {
             self.shared.check_open()?;
+            self.note(false);
             return view.bind(py).call_method0(intern!(py, "view"));
         }
         let facts = self.facts(py)?;
@@ -414,6 +472,7 @@ impl Array {
         let owner = Bound::new(py, Mapped { array })?.into_any();
         let view =
             numpy::of_bytes(owner, facts.shape_tuple.bind(py), facts.dtype.bind(py), facts.order)?;
+        self.note(false);
         self.view.get_or_init(|| view.unbind()).bind(py).call_method0(intern!(py, "view"))
     }
 
@@ -455,11 +514,11 @@ impl Array {
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, true)?.call_method0(intern!(py, "__float__"))
+        self.read(py, true, None)?.call_method0(intern!(py, "__float__"))
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, true)?.call_method0(intern!(py, "__int__"))
+        self.read(py, true, None)?.call_method0(intern!(py, "__int__"))
     }
 
     /// Return the elements that a key selects. They are not checked against the manifest, unless it has digests of
@@ -481,14 +540,36 @@ impl Array {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if copy == Some(false) {
-            let message = "reading an array of a pack makes a copy; `view()` does not";
-            return Err(PyValueError::new_err(message));
+            return Err(PyValueError::new_err(NO_COPY));
         }
-        let array = self.read(py, true)?;
+        let array = self.read(py, true, None)?;
         let Some(dtype) = dtype else { return Ok(array) };
         let options = PyDict::new(py);
         options.set_item(intern!(py, "copy"), false)?;
         attached(py, || array.call_method(intern!(py, "astype"), (dtype,), Some(&options)))
+    }
+
+    /// Return the elements for `from_dlpack` of another library, as :meth:`read` does.
+    #[pyo3(signature = (**options))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let copy = options.map(|options| options.get_item("copy")).transpose()?.flatten();
+        if copy.is_some_and(|copy| copy.is(PyBool::new(py, false))) {
+            return Err(PyBufferError::new_err(NO_COPY));
+        }
+        let array = self.read(py, true, None)?;
+        attached(py, || array.call_method(intern!(py, "__dlpack__"), (), options))
+    }
+
+    /// Return the device of the elements: the processor.
+    #[expect(clippy::unused_self, reason = "a method of Python")]
+    fn __dlpack_device__(&self) -> (u8, u8) {
+        /// The number that `DLPack` gives to processors.
+        const CPU: u8 = 1;
+        (CPU, 0)
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -500,7 +581,7 @@ impl Array {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.get().read(slf.py(), true)?.call_method0(intern!(slf.py(), "__iter__"))
+        slf.get().read(slf.py(), true, None)?.call_method0(intern!(slf.py(), "__iter__"))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (OsString, &str))> {

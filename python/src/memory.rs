@@ -24,7 +24,8 @@ fn address(array: &Bound<'_, PyAny>, len: usize) -> PyResult<usize> {
     Ok(address)
 }
 
-/// Calls `fill` with the memory of an array that `numpy.zeros` made and that nothing else refers to.
+/// Calls `fill` with the memory of a contiguous array that may be changed: one that `numpy.zeros` made and that nothing
+/// else refers to, or one of the caller's program, which must not use it in another thread during the call.
 #[expect(unsafe_code, reason = "NumPy owns the memory")]
 pub(crate) fn fill<R>(
     array: &Bound<'_, PyAny>,
@@ -36,9 +37,10 @@ pub(crate) fn fill<R>(
     }
     let address = address(array, len)?;
     let start = std::ptr::with_exposed_provenance_mut::<u8>(address);
-    // SAFETY: `numpy.zeros` allocated and initialized `nbytes` contiguous bytes at this address, and `nbytes` is `len`.
-    // `array` keeps them allocated during the call. Only the caller has the array, and passes it on afterwards, so
-    // nothing else reads or writes the bytes.
+    // SAFETY: the array is contiguous and may be changed, as the caller checks, and its `nbytes` bytes begin at this
+    // address; `nbytes` is `len`. `array` keeps them allocated during the call. They are memory of NumPy, which the
+    // compiler does not know to be uninitialized even if `numpy.empty` made them. Only the caller has a new array. The
+    // documentation of `Array.read` requires that no other thread uses an array that is passed as `out`.
     let bytes = unsafe { std::slice::from_raw_parts_mut(start, len) };
     Ok(fill(bytes))
 }

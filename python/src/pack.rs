@@ -269,10 +269,10 @@ impl Pack {
         self.shared.path.clone().into_os_string()
     }
 
-    /// The attributes of the pack, from its `manifest.yaml`.
+    /// The attributes of the pack, from its `manifest.yaml`, as a read-only dict.
     #[getter]
-    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        self.group_attrs(py, "")
+    fn attrs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        values::read_only(self.group_attrs(py, "")?)
     }
 
     /// The names of the groups, which are the directories with arrays or attributes, without the root.

@@ -35,6 +35,11 @@ pub(crate) fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py,
     })
 }
 
+/// Returns a dict that refuses changes, which would not change the pack.
+pub(crate) fn read_only(dict: Bound<'_, PyDict>) -> PyResult<Bound<'_, PyAny>> {
+    dict.py().import("ra_pack._array")?.getattr("ReadOnly")?.call1((dict,))
+}
+
 /// Returns attributes as a dict from names to values.
 pub(crate) fn attributes<'py>(
     py: Python<'py>,

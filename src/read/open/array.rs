@@ -318,6 +318,21 @@ impl PackedArray {
         Ok(list.map(BlockList::block_size))
     }
 
+    /// Returns whether a digest proves what is read of the array: all of it, or only a part.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Damaged`] if the manifest or the list of block digests is not reliable.
+    pub fn is_proved(&self, is_whole: bool) -> Result<bool> {
+        if !self.verify {
+            return Ok(false);
+        }
+        if is_whole || !self.is_placed()? {
+            return self.pack.has_manifest();
+        }
+        Ok(self.pack.block_list()?.is_some())
+    }
+
     /// Reads a part of the array, selected with [`ndarray::s!`] or [`parse_slice`](ra::parse_slice). For a stored
     /// member, only the bytes of the slice are read, and they are not checked against the manifest.
     ///
