@@ -99,6 +99,15 @@ def sources(data: Any) -> Iterator[PackArray]:
             left += gc.get_referents(one)
 
 
+def _with_arrays(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns attributes whose lists of numbers are arrays, as in NetCDF. A description has one form for both."""
+    kinds = (int, float)
+    return {
+        name: np.array(value) if isinstance(value, list) and value and isinstance(value[0], kinds) else value
+        for name, value in attrs.items()
+    }
+
+
 class GroupStore(AbstractDataStore):
     """The variables and attributes of one group, before xarray decodes them."""
 
@@ -110,7 +119,7 @@ class GroupStore(AbstractDataStore):
         self.encoding = {"source": os.fspath(target)} if isinstance(target, (str, os.PathLike)) else {}
 
     def get_attrs(self) -> dict[str, Any]:
-        return {name: value for name, value in self.group.attrs.items() if name != UNLIMITED}
+        return {name: value for name, value in _with_arrays(self.group.attrs).items() if name != UNLIMITED}
 
     def get_encoding(self) -> dict[str, Any]:
         unlimited = self.group.attrs.get(UNLIMITED)
@@ -124,13 +133,14 @@ class GroupStore(AbstractDataStore):
         # xarray writes text with this dtype to any format, in the width that it then has.
         dtype = np.dtype("S1") if source.dtype.kind == "S" else source.dtype
         encoding: dict[str, Any] = {"dtype": dtype, **self.encoding}
+        attrs = _with_arrays(source.attrs)
         if source.values is not None:
-            return xr.Variable(source.dims, source.values, source.attrs, encoding)
+            return xr.Variable(source.dims, source.values, attrs, encoding)
         chunks = source.shape if self.verify else source.chunks
         # A dimension of length 0 has no chunks.
         encoding["preferred_chunks"] = {dim: max(1, chunk) for dim, chunk in zip(source.dims, chunks)}
         data = indexing.LazilyIndexedArray(PackArray(self.manager, source, self.verify))
-        return xr.Variable(source.dims, data, source.attrs, encoding)
+        return xr.Variable(source.dims, data, attrs, encoding)
 
     def close(self) -> None:
         self.manager.close()

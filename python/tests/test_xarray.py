@@ -538,3 +538,16 @@ def test_what_is_not_a_pack_is_not_opened_as_an_empty_one(tmp_path: Path, name: 
     for call in [ra_pack.open, open_dataset]:
         with pytest.raises(ra_pack.NotAPack, match=name):
             call(path)
+
+
+def test_arrays_in_attributes_keep_their_types(tmp_path: Path) -> None:
+    values = [np.array([1.5, 2.0]), np.array([5]), np.array([1, 2], "i2"), np.array([0.1], "f4"), np.array([2**63], "u8")]
+    attrs = {f"a{nth}": value for nth, value in enumerate(values)}
+    ds = xr.Dataset({"v": ("x", [1], {**attrs, "names": ["a", "b"]})}, attrs=attrs)
+    ra_pack.write(tmp_path / "a.zip", ds)
+    found = open_dataset(tmp_path / "a.zip")
+    for one in [found.attrs, found.v.attrs]:
+        for name, value in attrs.items():
+            assert one[name].dtype == value.dtype and np.array_equal(one[name], value), name
+    assert found.v.attrs["names"] == ["a", "b"]
+    xr.testing.assert_identical(found, ds)
