@@ -17,8 +17,8 @@ class ReadOnly(dict[str, Any]):
         return dict, (dict(self),)
 
 
-def open_array(path: str, name: str) -> Array:
-    """Open an array of a pack, for `pickle`."""
+def open_array(path: Any, name: str) -> Array:
+    """Open an array of a pack, which is a path or a file object, for `pickle`."""
     return open(path)[name]
 
 

@@ -2,7 +2,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from types import EllipsisType
-from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, overload
+from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, TypeVar, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,6 +14,15 @@ from ._reports import ArrayDiff, AuditReport, ConvertReport, CreateReport, Descr
 __version__: str
 
 _Path = str | os.PathLike[str]
+
+class _FileObject(Protocol):
+    def read(self, size: int = ..., /) -> bytes: ...
+    def seek(self, offset: int, whence: int = ..., /) -> int: ...
+    def tell(self) -> int: ...
+
+class _OpenFile(Protocol):
+    def open(self) -> _FileObject: ...
+
 _Part = SupportsIndex | slice | EllipsisType | None | Sequence[int] | Sequence[bool] | NDArray[Any]
 _Attrs = dict[str, Any]
 #: A target, the shard of its contents or None, and the number of bytes to read.
@@ -187,7 +196,7 @@ class AuditLog:
     def append(self, lines: list[str]) -> None: ...
     def verify(self, targets: list[str], options: _Run) -> int: ...
 
-def open(path: _Path) -> Pack: ...
+def open(path: _Path | _FileObject | _OpenFile) -> Pack: ...
 def create(source: _Path, path: _Path, options: Mapping[str, Any]) -> CreateReport: ...
 def verify(
     path: _Path,

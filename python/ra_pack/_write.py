@@ -125,7 +125,8 @@ def _compare_sources(obj: Any) -> None:
         return
     seen = set()
     for source in engine.sources(obj):
-        if (key := (source.manager.acquire().path, source.member)) not in seen:
+        # File objects may have the same name.
+        if (key := (id(source.manager.acquire()), source.member)) not in seen:
             seen.add(key)
             source.compare()
 

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -115,15 +115,19 @@ class GroupStore(AbstractDataStore):
         self.manager = manager
         self.group = group
         self.verify = verify
-        #: Part of the encoding of each variable, as in other engines.
-        self.encoding = {"source": os.fspath(target)} if isinstance(target, (str, os.PathLike)) else {}
+        #: The path, which is part of each encoding, as in other engines; None for a file object.
+        self.source = str(target) if isinstance(target, (str, PurePath)) else None
+        if self.source and self.source.startswith("file:"):
+            self.source = os.path.abspath(manager.acquire().path)
 
     def get_attrs(self) -> dict[str, Any]:
         return {name: value for name, value in _with_arrays(self.group.attrs).items() if name != UNLIMITED}
 
     def get_encoding(self) -> dict[str, Any]:
-        unlimited = self.group.attrs.get(UNLIMITED)
-        return {"unlimited_dims": set(np.atleast_1d(unlimited).tolist())} if unlimited is not None else {}
+        encoding: dict[str, Any] = {"source": self.source}
+        if (unlimited := self.group.attrs.get(UNLIMITED)) is not None:
+            encoding["unlimited_dims"] = set(np.atleast_1d(unlimited).tolist())
+        return encoding
 
     def get_variables(self) -> dict[str | None, xr.Variable]:
         found = self.group.variables.items()
@@ -132,7 +136,7 @@ class GroupStore(AbstractDataStore):
     def _variable(self, source: Source) -> xr.Variable:
         # xarray writes text with this dtype to any format, in the width that it then has.
         dtype = np.dtype("S1") if source.dtype.kind == "S" else source.dtype
-        encoding: dict[str, Any] = {"dtype": dtype, **self.encoding}
+        encoding: dict[str, Any] = {"dtype": dtype, "source": self.source}
         attrs = _with_arrays(source.attrs)
         if source.values is not None:
             return xr.Variable(source.dims, source.values, attrs, encoding)
@@ -262,14 +266,12 @@ class RaPackBackend(BackendEntrypoint):
 
 def _manager(target: Any) -> CachingFileManager[Pack]:
     """Returns a manager that opens the pack when it is needed, again in each process."""
-    if not isinstance(target, (str, os.PathLike)):
-        raise TypeError(f"expected the path of a pack, found {type(target).__name__}")
-    return CachingFileManager(_open, os.fspath(target), mode="r")
+    return CachingFileManager(_open, target, mode="r")
 
 
-def _open(path: str, mode: str) -> Pack:
+def _open(target: Any, mode: str) -> Pack:
     """Opens a pack. `CachingFileManager` does not omit the mode after it was pickled."""
-    return open_pack(path)
+    return open_pack(target)
 
 
 def _decode(store: GroupStore, *, concat_characters: Any = True, **decoders: Any) -> xr.Dataset:

@@ -1,6 +1,5 @@
 //! `Array`: an array of a pack.
 
-use std::ffi::OsString;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -584,9 +583,9 @@ impl Array {
         slf.get().read(slf.py(), true, None)?.call_method0(intern!(slf.py(), "__iter__"))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (OsString, &str))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let open = py.import("ra_pack._array")?.getattr("open_array")?;
-        Ok((open, (self.shared.absolute().as_os_str().to_owned(), self.stem())))
+        (open, (self.shared.target(py)?, self.stem())).into_pyobject(py)
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

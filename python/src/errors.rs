@@ -2,6 +2,7 @@
 
 use std::io;
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
@@ -93,7 +94,15 @@ fn system(
         _ => "IoError",
     };
     let arguments = (number, message, path.as_os_str());
-    Ok(PyErr::from_value(errors(py)?.getattr(class)?.call1(arguments)?))
+    let exception = PyErr::from_value(errors(py)?.getattr(class)?.call1(arguments)?);
+    // A file object of Python raised it.
+    if let Some(cause) = source.get_ref().and_then(|inner| inner.downcast_ref::<PyErr>()) {
+        if !cause.is_instance_of::<PyException>(py) {
+            return Ok(cause.clone_ref(py)); // such as `KeyboardInterrupt`
+        }
+        exception.set_cause(py, Some(cause.clone_ref(py)));
+    }
+    Ok(exception)
 }
 
 /// Returns the number of an error that has none: that of Unix for its kind, or `EIO`.

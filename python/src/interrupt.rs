@@ -74,6 +74,18 @@ pub(crate) fn attached<T>(py: Python<'_>, work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Runs `work` with the lock of the interpreter, on a thread that does not have it.
+pub(crate) fn reattached<T>(work: impl FnOnce(Python<'_>) -> T) -> T {
+    RETURNING.fetch_add(1, SeqCst);
+    if is_stopped() {
+        RETURNING.fetch_sub(1, SeqCst);
+        sleep();
+    }
+    let result = Python::attach(work);
+    RETURNING.fetch_sub(1, SeqCst);
+    result
+}
+
 /// Returns whether the interpreter ends, in another thread.
 fn is_stopped() -> bool {
     IS_ENDING.load(SeqCst) && !ENDS.get()

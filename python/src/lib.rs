@@ -15,6 +15,7 @@ mod operations;
 mod options;
 mod outline;
 mod pack;
+mod source;
 mod values;
 mod writer;
 

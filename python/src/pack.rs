@@ -1,17 +1,19 @@
 //! `Pack`: an open pack as a mapping from names to arrays.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use ra_pack::remote::{is_url, name};
+use ra_pack::verify::VerifyOptions;
 use ra_pack::{Container, Error, PackedArray, Progress, Result};
 
 use crate::array::Array;
 use crate::interrupt::{Stopped, long, short};
+use crate::source::{self, FileObject, Target};
 use crate::{errors, memory, operations, outline, values};
 
 /// Bytes from which a read is a long call.
@@ -41,10 +43,12 @@ impl Opened {
 /// The lock is taken only while this thread has the lock of the interpreter, so no other thread has it during a fork.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    /// The path, as given.
+    /// The path, as given, or the name of the file object.
     path: PathBuf,
     /// The path from the root of the file system, for other processes.
     absolute: PathBuf,
+    /// The file object, if the pack is in one.
+    object: Option<Py<PyAny>>,
     state: Mutex<State>,
 }
 
@@ -65,13 +69,19 @@ impl State {
 }
 
 impl Shared {
-    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let (path, absolute) = match path.to_str().filter(|_| is_url(&path)) {
-            // Messages and representations have no secrets; other processes need them.
-            Some(url) => (name(url).into(), path),
-            None => (path.clone(), std::path::absolute(&path).unwrap_or(path)),
+    fn open(py: Python<'_>, target: Target) -> PyResult<Self> {
+        let (path, absolute, object) = match target {
+            Target::Object(object) => {
+                let name = source::name(object.bind(py))?;
+                (name.clone(), name, Some(object))
+            }
+            Target::Path(path) => match path.to_str().filter(|_| is_url(&path)) {
+                // Messages and representations have no secrets; other processes need them.
+                Some(url) => (name(url).into(), path, None),
+                None => (path.clone(), std::path::absolute(&path).unwrap_or(path), None),
+            },
         };
-        let shared = Self { path, absolute, state: Mutex::default() };
+        let shared = Self { path, absolute, object, state: Mutex::default() };
         shared.opened(py)?;
         Ok(shared)
     }
@@ -96,8 +106,14 @@ impl Shared {
         let path = if state.opened.is_none() { &self.path } else { &self.absolute };
         drop(state);
         let progress = Progress::new();
-        let open = || ra_pack::Pack::open_watched(path, &progress);
-        let pack = if is_url(path) { long(py, &progress, open)? } else { short(py, open)? };
+        let object = self.object.as_ref().map(|object| FileObject::new(object.clone_ref(py)));
+        let is_path = object.is_none();
+        let open = || match object {
+            Some(object) => ra_pack::Pack::open_source_watched(object, path, &progress),
+            None => ra_pack::Pack::open_watched(path, &progress),
+        };
+        let is_remote = is_path && is_url(path);
+        let pack = if is_remote { long(py, &progress, open)? } else { short(py, open)? };
         let opened = Arc::new(Opened { pack, progress, process: std::process::id() });
         self.state().opened = Some(Arc::clone(&opened));
         Ok(opened)
@@ -127,6 +143,10 @@ impl Shared {
             return Ok(mapped.clone());
         }
         drop(state);
+        if self.object.is_some() {
+            let message = "a view needs a file of the system, and this pack is in a file object";
+            return Err(errors::unsupported(py, message));
+        }
         let mapped = short(py, || memory::map(&self.absolute))?;
         self.state().mapped = Some(mapped.clone());
         Ok(mapped)
@@ -158,9 +178,10 @@ pub(crate) fn is_long(pack: &ra_pack::Pack, bytes: u64) -> bool {
 ///
 /// Parameters
 /// ----------
-/// path : str or os.PathLike
+/// path : str, os.PathLike or file object
 ///     The archive, the directory, or one `.ra` file. The URL of a zip begins with `https://`, `http://`, `s3://`,
-///     `gs://` or `az://`.
+///     `gs://` or `az://`, that of a file with `file://`. A file object of bytes has the methods `read`, `seek` and
+///     `tell`, such as `io.BytesIO` and what fsspec opens. It must stay open, and nothing else must move its position.
 ///
 /// Returns
 /// -------
@@ -177,8 +198,8 @@ pub(crate) fn is_long(pack: &ra_pack::Pack, bytes: u64) -> bool {
 ///     If the file cannot be read.
 #[pyfunction]
 #[expect(clippy::doc_markdown, reason = "the notation of NumPy")]
-pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Pack> {
-    let shared = Shared::open(py, path)?;
+pub(crate) fn open(py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<Pack> {
+    let shared = Shared::open(py, Target::of(path)?)?;
     let is_long = is_long(&shared.opened(py)?.pack, LONG);
     if shared.run(py, is_long, |pack| Ok(!pack.has_manifest()? && pack.arrays()?.is_empty()))? {
         let path = ra_pack::path::escape_path(&shared.path);
@@ -263,7 +284,7 @@ impl Pack {
 
 #[pymethods]
 impl Pack {
-    /// The path, as given.
+    /// The path, as given, or the name of the file object.
     #[getter]
     fn path(&self) -> OsString {
         self.shared.path.clone().into_os_string()
@@ -430,8 +451,14 @@ impl Pack {
         manifest: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.shared.check_open()?;
-        let path = self.shared.absolute.clone();
-        operations::verify(py, path, fast, only_manifests, strict, jobs, manifest)
+        if self.shared.object.is_none() {
+            let path = self.shared.absolute.clone();
+            return operations::verify(py, path, fast, only_manifests, strict, jobs, manifest);
+        }
+        let options =
+            VerifyOptions { fast, only_manifests, strict, jobs, manifest, ..Default::default() };
+        let report = self.shared.run(py, true, |pack| pack.verify(&options))?;
+        operations::report_object(py, "VerifyReport", &report, &report.findings)
     }
 
     fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -456,9 +483,9 @@ impl Pack {
         self.close();
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (OsString,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Py<PyAny>,))> {
         let open = py.import("ra_pack")?.getattr("open")?;
-        Ok((open, (self.shared.absolute.clone().into_os_string(),)))
+        Ok((open, (self.shared.target(py)?,)))
     }
 
     fn __repr__(&self) -> String {
@@ -467,8 +494,11 @@ impl Pack {
 }
 
 impl Shared {
-    /// Returns the path for other processes.
-    pub(crate) fn absolute(&self) -> &Path {
-        &self.absolute
+    /// Returns what another process opens.
+    pub(crate) fn target(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match &self.object {
+            Some(object) => Ok(object.clone_ref(py)),
+            None => Ok(self.absolute.as_os_str().into_pyobject(py)?.into_any().unbind()),
+        }
     }
 }
