@@ -2,6 +2,9 @@
 
 from typing import Any, NoReturn
 
+import numpy as np
+
+from ._errors import Mismatch
 from ._ra_pack import Array, open
 
 
@@ -20,6 +23,25 @@ class ReadOnly(dict[str, Any]):
 def open_array(path: Any, name: str) -> Array:
     """Open an array of a pack, which is a path or a file object, for `pickle`."""
     return open(path)[name]
+
+
+def has_order(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: str) -> bool:
+    """Return whether an array to fill has this order. An array that cannot be filled is an error."""
+    if type(out) is not np.ndarray:
+        raise TypeError(f"expected an array of NumPy itself in `out`, found {type(out).__name__}")
+    if out.shape != shape or out.dtype != dtype:
+        found = f"found shape {out.shape} and dtype {out.dtype}"
+        raise Mismatch(f"`out`: expected shape {shape} and dtype {dtype}, {found}")
+    if not (out.flags.writeable and out.flags.forc):
+        raise Mismatch("`out`: expected a contiguous array that may be changed")
+    return out.flags.f_contiguous if order == "F" else out.flags.c_contiguous
+
+
+def dlpack(array: Array, **options: Any) -> Any:
+    """Return the elements for `from_dlpack` of another library."""
+    if options.get("copy") is False:
+        raise BufferError("reading an array of a pack makes a copy; `view()` does not")
+    return array.read().__dlpack__(**options)
 
 
 def shown(array: Array) -> str:

@@ -111,11 +111,10 @@ def describe(
     if len(words) + edits > 1:
         shown = [f"`{word}`" for word in words] + ["edits"] * edits
         raise InvalidOption(f"{' and '.join(shown)} contradict each other")
-    action: Any = words[0] if words else "return"
-    if edits:
-        named = dims if isinstance(dims, Mapping) else {} if dims is None else {"": dims}
-        action = {"apply": apply, "set": list((set or {}).items()), "dims": list(map(_names, named.items()))}
-    return _ra_pack.describe(path, action, dimcoords, dry_run, jobs)
+    action = "edit" if edits else words[0] if words else "return"
+    named = dims if isinstance(dims, Mapping) else {} if dims is None else {"": dims}
+    changes = {"apply": apply, "set": list((set or {}).items()), "dims": list(map(_names, named.items()))}
+    return _ra_pack.describe(path, action, changes, dimcoords, dry_run, jobs)
 
 
 def _names(item: tuple[str, Names]) -> tuple[str, list[str] | None]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
 from . import _ra_pack
+from ._errors import InvalidOption, NotFound
 from ._reports import ArrayDiff, CreateReport, ExtractReport, PackDiff, VerifyReport
 
 Path = str | os.PathLike[str]
@@ -170,8 +171,11 @@ def extract(
     TooLarge
         If the archive is larger than `max_size`.
     """
-    options = {"patterns": _texts(patterns), "force": force, "max_size": max_size, "jobs": jobs}
-    return _ra_pack.extract(path, directory, options)
+    patterns = _texts(patterns)
+    report = _ra_pack.extract(path, directory, patterns, force, max_size, jobs)
+    if not report.files and report and patterns:
+        raise NotFound(f"no member of `{os.fspath(path)}` matches {_listed(patterns)}")
+    return report
 
 
 @overload
@@ -238,8 +242,10 @@ def diff(
     OSError
         If a file cannot be read.
     """
+    for name, distance in (("tolerance", tolerance), ("relative", relative)):
+        if not distance >= 0:
+            raise InvalidOption(f"`{name}` must be at least 0, found {distance}")
     options = {
-        "member": member,
         "patterns": _texts(patterns),
         "tolerance": tolerance,
         "relative": relative,
@@ -247,7 +253,17 @@ def diff(
         "generated": generated,
         "jobs": jobs,
     }
-    return _ra_pack.diff(a, b, options)
+    report = _ra_pack.diff(a, b, member, options)
+    if isinstance(report, ArrayDiff):
+        if patterns or read_all or generated:
+            raise InvalidOption("`patterns`, `read_all` and `generated` are for two packs, not for two arrays")
+    elif patterns and not any(report.counts.values()):
+        raise NotFound(f"no member of `{os.fspath(a)}` or `{os.fspath(b)}` matches {_listed(patterns)}")
+    return report
+
+
+def _listed(patterns: Sequence[str]) -> str:
+    return " or ".join(f"`{pattern}`" for pattern in patterns)
 
 
 def _texts(texts: Sequence[str]) -> list[str]:

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
 use ra_pack::read::StatisticsOptions;
@@ -46,9 +46,6 @@ const PROVED: u8 = 1;
 /// Elements that no digest proved were read.
 const NOT_PROVED: u8 = 2;
 
-/// The reason why an array cannot be had without a copy.
-const NO_COPY: &str = "reading an array of a pack makes a copy; `view()` does not";
-
 /// Facts from the header and the description.
 struct Facts {
     shape: Vec<u64>,
@@ -61,6 +58,15 @@ struct Facts {
     /// The order in memory, as NumPy calls it.
     order: &'static str,
     description: Ndarray,
+}
+
+impl Facts {
+    /// Returns whether an array to fill has the order of the file. An array that cannot be filled is an error.
+    fn has_order_of(&self, out: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let array = out.py().import("ra_pack._array")?;
+        let arguments = (out, &self.shape_tuple, &self.dtype, self.order);
+        array.call_method1("has_order", arguments)?.is_truthy()
+    }
 }
 
 impl Array {
@@ -350,10 +356,9 @@ impl Array {
     ) -> PyResult<Bound<'py, PyAny>> {
         attached(py, || {
             let facts = self.facts(py)?;
-            let (shape, dtype) = (facts.shape_tuple.bind(py), facts.dtype.bind(py));
             let array = match &out {
-                Some(out) if numpy::has_order(out, shape, dtype, facts.order)? => out.clone(),
-                _ => numpy::zeros(py, &facts.shape, dtype, facts.order)?,
+                Some(out) if facts.has_order_of(out)? => out.clone(),
+                _ => numpy::zeros(py, &facts.shape, facts.dtype.bind(py), facts.order)?,
             };
             let is_proved = memory::fill(&array, facts.bytes, |bytes| {
                 self.run(py, bytes.len() as u64, |packed| {
@@ -539,7 +544,8 @@ impl Array {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         if copy == Some(false) {
-            return Err(PyValueError::new_err(NO_COPY));
+            let message = "reading an array of a pack makes a copy; `view()` does not";
+            return Err(PyValueError::new_err(message));
         }
         let array = self.read(py, true, None)?;
         let Some(dtype) = dtype else { return Ok(array) };
@@ -551,24 +557,16 @@ impl Array {
     /// Return the elements for `from_dlpack` of another library, as :meth:`read` does.
     #[pyo3(signature = (**options))]
     fn __dlpack__<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let copy = options.map(|options| options.get_item("copy")).transpose()?.flatten();
-        if copy.is_some_and(|copy| copy.is(PyBool::new(py, false))) {
-            return Err(PyBufferError::new_err(NO_COPY));
-        }
-        let array = self.read(py, true, None)?;
-        attached(py, || array.call_method(intern!(py, "__dlpack__"), (), options))
+        slf.py().import("ra_pack._array")?.getattr("dlpack")?.call((slf,), options)
     }
 
     /// Return the device of the elements: the processor.
     #[expect(clippy::unused_self, reason = "a method of Python")]
     fn __dlpack_device__(&self) -> (u8, u8) {
-        /// The number that `DLPack` gives to processors.
-        const CPU: u8 = 1;
-        (CPU, 0)
+        (1, 0) // the number of processors, and that of the first
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

@@ -1,10 +1,9 @@
 //! `convert` and `refs`. Their signatures and documentation are in `ra_pack/_convert.py`.
 
 use std::path::PathBuf;
-use std::str::FromStr as _;
 
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
 use ra_pack::Progress;
 use ra_pack::convert::{
     ArrayFormat, ConvertOptions, ConvertReport, RefsOptions, Reinterpret, convert_all, refs_to,
@@ -14,92 +13,63 @@ use ra_pack::ndl::Order;
 
 use crate::errors;
 use crate::interrupt::long;
-use crate::operations::{fields_of, findings_of, patterns};
-use crate::options::compression;
-
-/// Options of `convert`, from a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-#[expect(clippy::struct_excessive_bools, reason = "the options of the library")]
-pub(crate) struct ConversionOptions {
-    from_: Option<String>,
-    to: Option<String>,
-    member: Option<String>,
-    order: Option<String>,
-    keep_endian: bool,
-    drop_metadata: bool,
-    keep_metadata: Option<PathBuf>,
-    reinterpret: Option<String>,
-    masks: bool,
-    compression: Option<String>,
-    dimcoords: bool,
-    arrays_only: bool,
-    exclude: Vec<String>,
-    dereference: bool,
-    images: bool,
-    raw: bool,
-    force: bool,
-    jobs: Option<usize>,
-}
-
-impl ConversionOptions {
-    /// Returns the options of the library.
-    fn options(self, py: Python<'_>) -> PyResult<ConvertOptions> {
-        let refused = |message: &str| errors::named(py, "InvalidOption", message);
-        let format = |word: &String| {
-            let known = || ArrayFormat::words().collect::<Vec<_>>().join("`, `");
-            ArrayFormat::from_str(word).map_err(|_| {
-                refused(&format!("expected one of the formats `{}`, found `{word}`", known()))
-            })
-        };
-        let order = |word: &String| {
-            let order = Order::from_word(word).filter(|order| *order != Order::RowUnreversed);
-            order.ok_or_else(|| {
-                refused(&format!("expected the order `column` or `row`, found `{word}`"))
-            })
-        };
-        let reinterpret = |word: &String| match &**word {
-            "bfloat16" => Ok(Reinterpret::BFloat16),
-            "void" => Ok(Reinterpret::Void),
-            _ => Err(refused(&format!("expected the type `bfloat16` or `void`, found `{word}`"))),
-        };
-        let compress = |text: &String| compression(text).map_err(|message| refused(&message));
-        Ok(ConvertOptions {
-            from: self.from_.as_ref().map(format).transpose()?,
-            to: self.to.as_ref().map(format).transpose()?,
-            member: self.member,
-            order: self.order.as_ref().map(order).transpose()?,
-            keep_endian: self.keep_endian,
-            drop_metadata: self.drop_metadata,
-            keep_metadata: self.keep_metadata,
-            reinterpret: self.reinterpret.as_ref().map(reinterpret).transpose()?,
-            masks: self.masks,
-            compression: self.compression.as_ref().map(compress).transpose()?,
-            dimcoords: self.dimcoords,
-            arrays_only: self.arrays_only,
-            exclude: patterns(py, &self.exclude)?,
-            dereference: self.dereference,
-            images: self.images,
-            raw: self.raw,
-            force: self.force,
-            jobs: self.jobs,
-            progress: Progress::new(),
-        })
-    }
-}
+use crate::operations::{fields_of, findings_of, parsed};
+use crate::options::{compression, option};
 
 /// Convert arrays to another format. Return a report.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "the arguments of a function of Python")]
-pub(crate) fn convert(
-    py: Python<'_>,
+pub(crate) fn convert<'py>(
+    py: Python<'py>,
     sources: Vec<PathBuf>,
     destination: PathBuf,
-    options: ConversionOptions,
-) -> PyResult<Bound<'_, PyAny>> {
-    let options = options.options(py)?;
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let compress = |text: String| {
+        compression(&text).map_err(|message| errors::named(py, "InvalidOption", &message))
+    };
+    let types = [("bfloat16", Reinterpret::BFloat16), ("void", Reinterpret::Void)];
+    let formats: Vec<_> =
+        ArrayFormat::words().filter_map(|word| Some((word, word.parse().ok()?))).collect();
+    let options = ConvertOptions {
+        from: word(options, "from_", &formats)?,
+        to: word(options, "to", &formats)?,
+        member: option(options, "member")?,
+        order: word(options, "order", &[("column", Order::Column), ("row", Order::Row)])?,
+        keep_endian: option(options, "keep_endian")?,
+        drop_metadata: option(options, "drop_metadata")?,
+        keep_metadata: option(options, "keep_metadata")?,
+        reinterpret: word(options, "reinterpret", &types)?,
+        masks: option(options, "masks")?,
+        compression: option::<Option<String>>(options, "compression")?.map(compress).transpose()?,
+        dimcoords: option(options, "dimcoords")?,
+        arrays_only: option(options, "arrays_only")?,
+        exclude: parsed(py, &option::<Vec<String>>(options, "exclude")?)?,
+        dereference: option(options, "dereference")?,
+        images: option(options, "images")?,
+        raw: option(options, "raw")?,
+        force: option(options, "force")?,
+        jobs: option(options, "jobs")?,
+        progress: Progress::new(),
+    };
     let report = long(py, &options.progress, || convert_all(&sources, &destination, &options))?;
     report_object(py, &report)
+}
+
+/// Returns the value of an option that is one of these words.
+fn word<T: Copy>(
+    options: &Bound<'_, PyDict>,
+    name: &str,
+    words: &[(&str, T)],
+) -> PyResult<Option<T>> {
+    let Some(given) = option::<Option<String>>(options, name)? else { return Ok(None) };
+    let found = words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value);
+    let refused = || {
+        let known = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>();
+        let message = format!("`{name}=`: expected {}, found `{given}`", known.join(" or "));
+        errors::named(options.py(), "InvalidOption", &message)
+    };
+    found.map(Some).ok_or_else(refused)
 }
 
 /// Returns the report as an object of Python, in its words.

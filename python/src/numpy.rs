@@ -1,6 +1,5 @@
 //! The functions of NumPy that the module calls, and dtypes.
 
-use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -31,34 +30,6 @@ pub(crate) fn zeros<'py>(
         .get_or_try_init(py, || Ok::<_, PyErr>(numpy(py)?.getattr("zeros")?.unbind()))?
         .bind(py);
     zeros.call1((PyTuple::new(py, shape)?, dtype, order))
-}
-
-/// Returns whether an array to fill has the order `order`. Another shape or dtype is an error, and memory with gaps or
-/// that may not be changed.
-pub(crate) fn has_order(
-    array: &Bound<'_, PyAny>,
-    shape: &Bound<'_, PyTuple>,
-    dtype: &Bound<'_, PyAny>,
-    order: &str,
-) -> PyResult<bool> {
-    let py = array.py();
-    if !array.get_type().is(&numpy(py)?.getattr(intern!(py, "ndarray"))?) {
-        return Err(PyTypeError::new_err("expected an array of NumPy itself in `out`"));
-    }
-    let refused = |message: String| Err(errors::named(py, "Mismatch", &message));
-    let (found_shape, found_dtype) =
-        (array.getattr(intern!(py, "shape"))?, array.getattr(intern!(py, "dtype"))?);
-    if !found_shape.eq(shape)? || !found_dtype.eq(dtype)? {
-        return refused(format!(
-            "`out`: expected shape {shape} and dtype {dtype}, found shape {found_shape} and dtype {found_dtype}"
-        ));
-    }
-    let flags = array.getattr(intern!(py, "flags"))?;
-    let has = |name: &str| flags.getattr(name)?.is_truthy();
-    if !has("writeable")? || !has("forc")? {
-        return refused("`out`: expected a contiguous array that may be changed".to_owned());
-    }
-    has(if order == "F" { "f_contiguous" } else { "c_contiguous" })
 }
 
 /// Returns the array with these bytes, without copying them.

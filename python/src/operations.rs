@@ -1,22 +1,20 @@
 //! `create`, `verify`, `extract` and `diff`. Their signatures and documentation are in `ra_pack/_operations.py`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use ra_pack::diff::DiffOptions;
 use ra_pack::inspect::Patterns;
-use ra_pack::message::Message;
-use ra_pack::path::{escape, escape_path};
 use ra_pack::verify::VerifyOptions;
 use ra_pack::write::{CreateReport, ExtractOptions};
-use ra_pack::{Error, Finding, Pack, Progress};
+use ra_pack::{Finding, Progress};
 use serde::Serialize;
 
 use crate::cli::common::with_description;
 use crate::errors;
 use crate::interrupt::{long, short};
-use crate::options::{DirectoryOptions, SharedOptions};
+use crate::options::{DirectoryOptions, SharedOptions, option};
 
 /// Pack a directory into an archive. Return a report.
 #[pyfunction]
@@ -64,16 +62,6 @@ pub(crate) fn create_report<'py>(
     report_object(py, "CreateReport", report, &report.findings)
 }
 
-/// Options of `extract`, from a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct UnpackOptions {
-    patterns: Vec<String>,
-    force: bool,
-    max_size: Option<u64>,
-    jobs: Option<usize>,
-}
-
 /// Unpack a pack. Return a report.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "the arguments of a function of Python")]
@@ -81,131 +69,71 @@ pub(crate) fn extract(
     py: Python<'_>,
     path: PathBuf,
     directory: Option<PathBuf>,
-    options: UnpackOptions,
+    patterns: Vec<String>,
+    force: bool,
+    max_size: Option<u64>,
+    jobs: Option<usize>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let all = options.patterns.iter().flat_map(|pattern| with_description(pattern));
-    let unpack = ExtractOptions {
-        patterns: patterns(py, &all.collect::<Vec<_>>())?,
-        force: options.force,
+    let all: Vec<_> = patterns.iter().flat_map(|pattern| with_description(pattern)).collect();
+    let options = ExtractOptions {
+        patterns: parsed(py, &all)?,
+        force,
         own_directory: directory.is_none(),
-        jobs: options.jobs,
-        max_size: options.max_size,
+        jobs,
+        max_size,
         progress: Progress::new(),
     };
     let directory = directory.unwrap_or_else(|| ".".into());
-    let report = long(py, &unpack.progress, || ra_pack::extract(&path, &directory, &unpack))?;
-    if report.files == 0 && report.is_valid() && !options.patterns.is_empty() {
-        return Err(no_match(py, &[&path], &options.patterns));
-    }
+    let report = long(py, &options.progress, || ra_pack::extract(&path, &directory, &options))?;
     report_object(py, "ExtractReport", &report, &report.findings)
-}
-
-/// Options of `diff`, from a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct ComparisonOptions {
-    member: Option<String>,
-    patterns: Vec<String>,
-    tolerance: f64,
-    relative: f64,
-    read_all: bool,
-    generated: bool,
-    jobs: Option<usize>,
-}
-
-impl ComparisonOptions {
-    /// Returns the first option that is only for two packs.
-    fn of_packs(&self) -> Option<&'static str> {
-        let given = [
-            ("patterns", !self.patterns.is_empty()),
-            ("read_all", self.read_all),
-            ("generated", self.generated),
-        ];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
-    }
 }
 
 /// Compare two packs or two arrays. Return a report.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "the arguments of a function of Python")]
-pub(crate) fn diff(
-    py: Python<'_>,
+pub(crate) fn diff<'py>(
+    py: Python<'py>,
     a: PathBuf,
     b: PathBuf,
-    options: ComparisonOptions,
-) -> PyResult<Bound<'_, PyAny>> {
-    let refused = |message: Message| errors::raised(Error::Options(message));
-    for (name, distance) in [("tolerance", options.tolerance), ("relative", options.relative)] {
-        if distance.is_nan() || distance < 0.0 {
-            let message = Message::default().option(name);
-            return Err(refused(message.text(format!(" must be at least 0, found {distance}"))));
-        }
-    }
-    let compare = DiffOptions {
-        tolerance: options.tolerance,
-        relative: options.relative,
-        patterns: patterns(py, &options.patterns)?,
-        read_all: options.read_all,
-        generated: options.generated,
-        jobs: options.jobs,
+    member: Option<String>,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = DiffOptions {
+        tolerance: option(options, "tolerance")?,
+        relative: option(options, "relative")?,
+        patterns: parsed(py, &option::<Vec<String>>(options, "patterns")?)?,
+        read_all: option(options, "read_all")?,
+        generated: option(options, "generated")?,
+        jobs: option(options, "jobs")?,
         progress: Progress::new(),
     };
-    let are_packs = match options.member {
-        Some(_) => (false, false),
-        None => short(py, || Ok((ra_pack::files::is_pack(&a)?, ra_pack::files::is_pack(&b)?)))?,
-    };
-    if let ((false, false), Some(name)) = (are_packs, options.of_packs()) {
-        let message = Message::default().option(name);
-        return Err(refused(message.text(" is for two packs, not for two arrays")));
+    let is_pack = |path| short(py, || Ok(member.is_none() && ra_pack::files::is_pack(path)?));
+    let (a_is_pack, b_is_pack) = (is_pack(&a)?, is_pack(&b)?);
+    if a_is_pack != b_is_pack {
+        let message =
+            "a pack can be compared with an array only if `member` names one of its arrays";
+        return Err(errors::named(py, "InvalidOption", message));
     }
-    match are_packs {
-        (true, true) => {
-            let report = long(py, &compare.progress, || ra_pack::diff(&a, &b, &compare))?;
-            if report.counts.total() == 0 && !options.patterns.is_empty() {
-                return Err(no_match(py, &[&a, &b], &options.patterns));
-            }
-            let fields = fields_of(py, &report)?;
-            for (name, side) in [("a", &report.a), ("b", &report.b)] {
-                let found = fields.get_item(name)?;
-                found
-                    .expect("the report has both sides")
-                    .set_item("findings", findings_of(py, &side.findings)?)?;
-            }
-            errors::reports(py)?.getattr("PackDiff")?.call((), Some(&fields))
+    if a_is_pack {
+        let report = long(py, &options.progress, || ra_pack::diff(&a, &b, &options))?;
+        let fields = fields_of(py, &report)?;
+        for (name, side) in [("a", &report.a), ("b", &report.b)] {
+            let findings = findings_of(py, &side.findings)?;
+            fields.as_any().get_item(name)?.set_item("findings", findings)?;
         }
-        (false, false) => {
-            let report = long(py, &compare.progress, || match &options.member {
-                Some(member) => ra_pack::diff::diff_members(&a, &b, member, &compare),
-                None => ra_pack::diff::diff_arrays(&a, &b, &compare),
-            })?;
-            errors::reports(py)?.getattr("ArrayDiff")?.call((), Some(&fields_of(py, &report)?))
-        }
-        (a_is_pack, _) => {
-            let (pack, array) = if a_is_pack { (&a, &b) } else { (&b, &a) };
-            if !short(py, || ra_pack::files::is_array_file(array))? {
-                // Fails with the kind of the file.
-                short(py, || Pack::open(array))?;
-            }
-            let [pack, array] = [pack, array].map(|path| escape_path(path).to_string());
-            let message = Message::from(format!(
-                "`{pack}` is a pack and `{array}` is an array; choose an array of the pack with "
-            ));
-            Err(refused(message.option(("member", "NAME"))))
-        }
+        return errors::reports(py)?.getattr("PackDiff")?.call((), Some(&fields));
     }
+    let report = long(py, &options.progress, || match &member {
+        Some(member) => ra_pack::diff::diff_members(&a, &b, member, &options),
+        None => ra_pack::diff::diff_arrays(&a, &b, &options),
+    })?;
+    errors::reports(py)?.getattr("ArrayDiff")?.call((), Some(&fields_of(py, &report)?))
 }
 
 /// Returns patterns of names.
-pub(crate) fn patterns(py: Python<'_>, texts: &[String]) -> PyResult<Patterns> {
-    Patterns::new(texts).map_err(|error| errors::named(py, "InvalidOption", &error.to_string()))
-}
-
-/// Returns the exception for patterns that no member matches.
-fn no_match(py: Python<'_>, packs: &[&Path], patterns: &[String]) -> PyErr {
-    let packs: Vec<_> = packs.iter().map(|path| format!("`{}`", escape_path(path))).collect();
-    let patterns: Vec<_> = patterns.iter().map(|text| format!("`{}`", escape(text))).collect();
-    let (packs, patterns) = (packs.join(" or "), patterns.join(" or "));
-    errors::named(py, "NotFound", &format!("no member of {packs} matches {patterns}"))
+pub(crate) fn parsed(py: Python<'_>, patterns: &[String]) -> PyResult<Patterns> {
+    let patterns = Patterns::new(patterns);
+    patterns.map_err(|error| errors::named(py, "InvalidOption", &error.to_string()))
 }
 
 /// Returns a report as an object of a class in `ra_pack/_reports.py`.

@@ -3,14 +3,24 @@
 use std::path::Path;
 use std::str::FromStr as _;
 
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use ra_pack::archive::Compression;
 use ra_pack::digest::Algorithm;
 use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Container, Progress};
 
-use crate::operations::patterns;
+use crate::operations::parsed;
 use crate::{errors, values};
+
+/// Returns an option from a dict.
+pub(crate) fn option<'py, T: FromPyObjectOwned<'py>>(
+    options: &Bound<'py, PyDict>,
+    name: &str,
+) -> PyResult<T> {
+    options.as_any().get_item(name)?.extract().map_err(Into::into)
+}
 
 /// Options that `create` and `PackWriter` share, from a dict.
 #[derive(FromPyObject)]
@@ -117,7 +127,7 @@ impl DirectoryOptions {
         py: Python<'_>,
         mut options: CreateOptions,
     ) -> PyResult<CreateOptions> {
-        options.exclude = patterns(py, &self.exclude)?;
+        options.exclude = parsed(py, &self.exclude)?;
         options.describe = self.describe;
         options.dereference = self.dereference;
         options.preserve_mtime = self.preserve_mtime;

@@ -100,16 +100,16 @@ def test_diff_compares_arrays(tmp_path):
     assert ra_pack.diff(a, a) and ra_pack.diff(a, b, relative=0.5)
     assert ra_pack.diff(a, c).elements["distance"]["max"] == np.inf
     assert ra_pack.diff(a, d).elements is None and not ra_pack.diff(a, d)
-    with pytest.raises(ra_pack.InvalidOption, match="`read_all=` is for two packs"):
+    with pytest.raises(ra_pack.InvalidOption, match="`read_all` .* for two packs"):
         ra_pack.diff(a, b, read_all=True)
-    with pytest.raises(ra_pack.InvalidOption, match="`member=NAME`"):
+    with pytest.raises(ra_pack.InvalidOption, match="`member` names one"):
         ra_pack.diff(a, tmp_path)
     for wrong in [-1, np.nan]:
-        with pytest.raises(ra_pack.InvalidOption, match="`tolerance=` must be at least 0"):
+        with pytest.raises(ra_pack.InvalidOption, match="`tolerance` must be at least 0"):
             ra_pack.diff(a, b, tolerance=wrong)
     (tmp_path / "text").write_text("text")
-    with pytest.raises(ra_pack.NotAPack, match="text"):
-        ra_pack.diff(tmp_path, tmp_path / "text")
+    with pytest.raises(ra_pack.Error, match="text"):
+        ra_pack.diff(a, tmp_path / "text")
 
 
 def test_diff_is_false_if_a_pack_is_damaged(archive, tmp_path):
@@ -144,7 +144,7 @@ def test_convert_speaks_in_parameters(tmp_path):
     for options, message in [
         ({}, "`member=NAME`"),
         ({"member": "a", "masks": True}, "remove `masks=`"),
-        ({"to": "xls"}, "one of the formats `ra`, `npy`"),
+        ({"to": "xls"}, "`to=`: expected `ra` or `npy`"),
         ({"order": "row-unreversed"}, "`column` or `row`"),
         ({"reinterpret": "int"}, "`bfloat16` or `void`"),
         ({"member": "a", "compression": "lzma"}, "lzma"),
