@@ -71,6 +71,7 @@ from ._writer import PackWriter
 
 if TYPE_CHECKING:
     from ._write import write
+    from ._zarr import zarr_store
 
 _Mapping.register(Pack)
 
@@ -120,15 +121,20 @@ __all__ = [
     "refs",
     "verify",
     "write",
+    "zarr_store",
 ]
 
 
 def __getattr__(name: str) -> _Any:
-    # `write` may need xarray, whose import takes longer than most uses of this module.
+    # `write` may need xarray, and `zarr_store` zarr, whose import takes longer than most uses of this module.
     if name == "write":
         from ._write import write
 
         return write
+    if name == "zarr_store":
+        from ._zarr import zarr_store
+
+        return zarr_store
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
