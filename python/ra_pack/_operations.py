@@ -31,6 +31,7 @@ def create(
     jobs: int | None = None,
     external_manifest: bool = True,
     archive_digest: bool = False,
+    block_digests: int | None = None,
     timestamp: int | None = None,
 ) -> CreateReport:
     """Pack a directory into an archive.
@@ -71,6 +72,9 @@ def create(
         Write the manifest also next to the archive.
     archive_digest : bool
         Write the digest of the archive to a file next to it.
+    block_digests : int, optional
+        The number of bytes of a block, such as `8 << 20`. The pack then lists the digest of each block of larger files,
+        which proves slices that are read. By default there is no list.
     timestamp : int, optional
         The time of every member, in seconds since 1970 UTC.
 

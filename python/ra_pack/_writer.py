@@ -28,6 +28,7 @@ class WriterOptions(TypedDict, total=False):
     jobs: int | None
     external_manifest: bool
     archive_digest: bool
+    block_digests: int | None
     timestamp: int | None
 
 
@@ -48,7 +49,8 @@ class PackWriter:
         Replace an existing archive. With `update`, replace its members.
     update : bool
         Begin with the content of the archive, which is replaced at the end.
-    layout, container, compression, digests, strict, portable, jobs, external_manifest, archive_digest, timestamp
+    layout, container, compression, digests, strict, portable, jobs, external_manifest, archive_digest,
+    block_digests, timestamp
         As for :func:`ra_pack.create`.
 
     Raises
@@ -82,6 +84,7 @@ class PackWriter:
         jobs: int | None = None,
         external_manifest: bool = True,
         archive_digest: bool = False,
+        block_digests: int | None = None,
         timestamp: int | None = None,
     ) -> None:
         options = {name: value for name, value in locals().items() if name not in ("self", "path", "update")}

@@ -7,14 +7,14 @@ use pyo3::types::{PyDict, PyList};
 use ra_pack::diff::DiffOptions;
 use ra_pack::inspect::Patterns;
 use ra_pack::verify::VerifyOptions;
-use ra_pack::write::{CreateReport, ExtractOptions};
+use ra_pack::write::{CreateOptions, CreateReport, ExtractOptions};
 use ra_pack::{Finding, Progress};
 use serde::Serialize;
 
 use crate::cli::common::with_description;
 use crate::errors;
 use crate::interrupt::{long, short};
-use crate::options::{DirectoryOptions, SharedOptions, option};
+use crate::options::{option, shared};
 
 /// Pack a directory into an archive. Return a report.
 #[pyfunction]
@@ -22,10 +22,15 @@ pub(crate) fn create<'py>(
     py: Python<'py>,
     source: PathBuf,
     path: PathBuf,
-    options: &Bound<'py, PyAny>,
+    options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let shared = options.extract::<SharedOptions<'py>>()?.options(py)?;
-    let options = options.extract::<DirectoryOptions>()?.add_to(py, shared)?;
+    let options = CreateOptions {
+        describe: option(options, "describe")?,
+        exclude: parsed(py, &option::<Vec<String>>(options, "exclude")?)?,
+        dereference: option(options, "dereference")?,
+        preserve_mtime: option(options, "preserve_mtime")?,
+        ..shared(options)?
+    };
     let report = long(py, &options.progress, || ra_pack::create(source, path, &options))?;
     create_report(py, &report)
 }

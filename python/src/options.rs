@@ -11,7 +11,6 @@ use ra_pack::digest::Algorithm;
 use ra_pack::write::{CreateOptions, Layout};
 use ra_pack::{Container, Progress};
 
-use crate::operations::parsed;
 use crate::{errors, values};
 
 /// Returns an option from a dict.
@@ -22,70 +21,49 @@ pub(crate) fn option<'py, T: FromPyObjectOwned<'py>>(
     options.as_any().get_item(name)?.extract().map_err(Into::into)
 }
 
-/// Options that `create` and `PackWriter` share, from a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-#[expect(clippy::struct_excessive_bools, reason = "the options of the library")]
-pub(crate) struct SharedOptions<'py> {
-    attrs: Option<Bound<'py, PyAny>>,
-    layout: String,
-    container: Option<String>,
-    compression: Option<String>,
-    digests: Vec<String>,
-    force: bool,
-    strict: bool,
-    portable: bool,
-    jobs: Option<usize>,
-    external_manifest: bool,
-    archive_digest: bool,
-    timestamp: Option<u64>,
-}
-
-impl SharedOptions<'_> {
-    /// Returns the options of the library.
-    pub(crate) fn options(&self, py: Python<'_>) -> PyResult<CreateOptions> {
-        let refused = |message: &str| errors::named(py, "InvalidOption", message);
-        let mut options = CreateOptions {
-            attributes: values::entries(self.attrs.as_ref())?,
-            layout: match &*self.layout {
-                "plain" => Layout::Plain,
-                "bagit" => Layout::BagIt,
-                other => {
-                    return Err(refused(&format!(
-                        "expected the layout `plain` or `bagit`, found `{other}`"
-                    )));
-                }
-            },
-            container: self
-                .container
-                .as_ref()
-                .map(|name| {
-                    let found = Container::from_extension(Path::new(&format!("pack.{name}")));
-                    found.ok_or_else(|| {
-                        let expected = "`zip`, `tar`, `tar.gz` or `tar.zst`";
-                        refused(&format!("expected the container {expected}, found `{name}`"))
-                    })
-                })
-                .transpose()?,
-            ..CreateOptions::default()
-        };
-        if let Some(text) = &self.compression {
-            options.compression = compression(text).map_err(|message| refused(&message))?;
+/// Returns the options that `create` and `PackWriter` share, from a dict.
+pub(crate) fn shared<'py>(options: &Bound<'py, PyDict>) -> PyResult<CreateOptions> {
+    let py = options.py();
+    let refused = |message: &str| errors::named(py, "InvalidOption", message);
+    let layout = match option::<String>(options, "layout")?.as_str() {
+        "plain" => Layout::Plain,
+        "bagit" => Layout::BagIt,
+        other => {
+            let message = format!("expected the layout `plain` or `bagit`, found `{other}`");
+            return Err(refused(&message));
         }
-        for name in &self.digests {
-            let algorithm = Algorithm::from_str(name);
-            options.digests.push(algorithm.map_err(|error| refused(&error.to_string()))?);
-        }
-        options.force = self.force;
-        options.strict = self.strict;
-        options.portable = self.portable;
-        options.jobs = self.jobs;
-        options.no_external_manifest = !self.external_manifest;
-        options.archive_digest = self.archive_digest;
-        options.timestamp = self.timestamp;
-        options.progress = Progress::new();
-        Ok(options)
+    };
+    let container = |name: String| {
+        let found = Container::from_extension(Path::new(&format!("pack.{name}")));
+        found.ok_or_else(|| {
+            let expected = "`zip`, `tar`, `tar.gz` or `tar.zst`";
+            refused(&format!("expected the container {expected}, found `{name}`"))
+        })
+    };
+    let algorithm =
+        |name: &String| Algorithm::from_str(name).map_err(|error| refused(&error.to_string()));
+    let digests: Vec<String> = option(options, "digests")?;
+    let attrs: Option<Bound<'py, PyAny>> = option(options, "attrs")?;
+    let mut made = CreateOptions {
+        attributes: values::entries(attrs.as_ref())?,
+        layout,
+        container: option::<Option<String>>(options, "container")?.map(container).transpose()?,
+        digests: digests.iter().map(algorithm).collect::<PyResult<_>>()?,
+        force: option(options, "force")?,
+        strict: option(options, "strict")?,
+        portable: option(options, "portable")?,
+        jobs: option(options, "jobs")?,
+        no_external_manifest: !option::<bool>(options, "external_manifest")?,
+        archive_digest: option(options, "archive_digest")?,
+        block_digests: option(options, "block_digests")?,
+        timestamp: option(options, "timestamp")?,
+        progress: Progress::new(),
+        ..CreateOptions::default()
+    };
+    if let Some(text) = option::<Option<String>>(options, "compression")? {
+        made.compression = compression(&text).map_err(|message| refused(&message))?;
     }
+    Ok(made)
 }
 
 /// Returns the compression that a text such as `zstd:9` means.
@@ -108,29 +86,4 @@ pub(crate) fn compression(text: &str) -> Result<Compression, String> {
              with a level from 1 to 19, found `{text}`"
         )
     })
-}
-
-/// Options of `create` for the directory, from a dict.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct DirectoryOptions {
-    describe: bool,
-    exclude: Vec<String>,
-    dereference: bool,
-    preserve_mtime: bool,
-}
-
-impl DirectoryOptions {
-    /// Adds these options.
-    pub(crate) fn add_to(
-        self,
-        py: Python<'_>,
-        mut options: CreateOptions,
-    ) -> PyResult<CreateOptions> {
-        options.exclude = parsed(py, &self.exclude)?;
-        options.describe = self.describe;
-        options.dereference = self.dereference;
-        options.preserve_mtime = self.preserve_mtime;
-        Ok(options)
-    }
 }

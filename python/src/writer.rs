@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use ra_pack::interchange::npy::NpyReader;
 use ra_pack::interchange::{FormatError, ImportOptions, Variable};
 use ra_pack::ndl::{Attribute, Order, Value};
@@ -19,7 +20,7 @@ use ra_pack::{Error, PackWriter, Progress, Result};
 
 use crate::interrupt::{Stopped, detached, long, short};
 use crate::operations::create_report;
-use crate::options::SharedOptions;
+use crate::options::shared;
 use crate::{errors, memory, values};
 
 /// Bytes from which writing an array is a long call.
@@ -88,14 +89,13 @@ impl Writer {
 #[pymethods]
 impl Writer {
     #[new]
-    #[expect(clippy::needless_pass_by_value, reason = "the arguments of a function of Python")]
     fn new(
         py: Python<'_>,
         path: PathBuf,
         update: bool,
-        options: SharedOptions<'_>,
+        options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let options = options.options(py)?;
+        let options = shared(options)?;
         let progress = options.progress.clone();
         let begin = if update { PackWriter::update } else { PackWriter::create };
         let writer = long(py, &progress, || begin(path, options))?;

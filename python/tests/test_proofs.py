@@ -3,8 +3,6 @@
 import copy
 import json
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -107,10 +105,12 @@ def test_parts_are_proved_by_blocks_and_by_whole_files(tmp_path):
     with ra_pack.PackWriter(tmp_path / "packed.zip", compression="deflate") as writer:
         writer.add("zeros", np.zeros(5000))
     ra_pack.extract(tmp_path / "packed.zip", tmp_path / "source")
-    command = [sys.executable, "-m", "ra_pack", "create", "source", "-o", "blocks.zip", "--block-digests=64K", "-q"]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    ra_pack.create(tmp_path / "source", tmp_path / "blocks.zip", block_digests=4096)
+    ra_pack.write(tmp_path / "written.zip", {"zeros": np.zeros(5000)}, block_digests=4096)
+    with pytest.raises(ra_pack.InvalidOption, match="expected blocks of 4096 to"):
+        ra_pack.write(tmp_path / "new.zip", {"zeros": np.zeros(5000)}, block_digests=1)
     rawarray.write(tmp_path / "bare", "zeros", np.zeros(5000))
-    for name, whole, part in [("packed.zip", True, True), ("blocks.zip", True, True), ("bare", False, False)]:
+    for name, whole, part in [("packed.zip", True, True), ("blocks.zip", True, True), ("written.zip", True, True), ("bare", False, False)]:
         pack = ra_pack.open(tmp_path / name)
         array, other = pack["zeros"], pack["zeros"]
         array.read(), other[3:7]
