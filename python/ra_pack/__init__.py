@@ -71,7 +71,8 @@ from ._writer import PackWriter
 
 if TYPE_CHECKING:
     from ._write import write
-    from ._zarr import zarr_store
+    from ._virtualizarr import RaPackParser as RaPackParser
+    from ._zarr import zarr_store as zarr_store
 
 _Mapping.register(Pack)
 
@@ -121,20 +122,19 @@ __all__ = [
     "refs",
     "verify",
     "write",
-    "zarr_store",
 ]
 
 
 def __getattr__(name: str) -> _Any:
-    # `write` may need xarray, and `zarr_store` zarr, whose import takes longer than most uses of this module.
+    # These need xarray, zarr or VirtualiZarr, whose import takes longer than most uses of this module.
     if name == "write":
         from ._write import write
 
         return write
-    if name == "zarr_store":
-        from ._zarr import zarr_store
+    if name in ("zarr_store", "RaPackParser"):
+        from importlib import import_module
 
-        return zarr_store
+        return getattr(import_module("._zarr" if name == "zarr_store" else "._virtualizarr", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

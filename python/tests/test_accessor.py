@@ -77,5 +77,5 @@ def test_the_accessor_exists_after_the_imports(tmp_path: Path, imports: str) -> 
 
 
 def test_the_module_imports_neither_xarray_nor_pandas() -> None:
-    program = "import ra_pack, sys; assert not {'xarray', 'pandas'} & set(sys.modules)"
+    program = "from ra_pack import *; import sys; assert not {'xarray', 'pandas', 'zarr'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
