@@ -29,6 +29,7 @@ import sys as _sys
 from collections.abc import Mapping as _Mapping
 from typing import TYPE_CHECKING, Any as _Any
 
+from ._array import Plot
 from ._audit import audit, audit_report
 from ._convert import convert, refs
 from ._describe import describe
@@ -104,6 +105,7 @@ __all__ = [
     "Pack",
     "PackDiff",
     "PackWriter",
+    "Plot",
     "Refused",
     "TooLarge",
     "Tree",

@@ -1,5 +1,6 @@
 """Parts of `Array` that need no speed."""
 
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,6 +24,22 @@ class ReadOnly(dict[str, Any]):
 def open_array(path: Any, name: str) -> Array:
     """Open an array of a pack, which is a path or a file object, for `pickle`."""
     return open(path)[name]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture of an array, which notebooks show.
+
+    Attributes
+    ----------
+    svg : str
+        The picture as SVG.
+    """
+
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
 
 
 def has_order(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, SupportsIndex, TypedDict, TypeVar, ov
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ._array import Plot
 from ._index import OuterIndexer, VectorIndexer
 from ._pack import Tree
 from ._reports import ArrayDiff, AuditReport, ConvertReport, CreateReport, DescribeReport, ExtractReport, PackDiff, VerifyReport
@@ -108,6 +109,14 @@ class Array:
     def statistics(
         self, *, bins: int | None = 12, raw: bool = False, jobs: int | None = None
     ) -> dict[str, Any]: ...
+    def plot(
+        self,
+        slice: str | None = None,
+        *,
+        title: str | None = None,
+        log: bool = False,
+        transpose: bool = False,
+    ) -> Plot: ...
     def view(self) -> NDArray[Any]: ...
     def __getitem__(self, key: _Part | tuple[_Part, ...]) -> Any: ...
     def _unchecked(self, key: _Part | tuple[_Part, ...]) -> Any: ...

@@ -12,11 +12,12 @@ use ra_pack::ra::Encoding;
 use ra_pack::read::StatisticsOptions;
 use ra_pack::{Error, PackedArray, Result};
 
+use crate::cli::plot::Chart;
 use crate::index::{Selection, is_advanced, select};
 use crate::interrupt::{Stopped, attached};
 use crate::memory::{self, Mapped};
 use crate::pack::{Opened, Shared, is_long, run_on};
-use crate::{errors, numpy, values};
+use crate::{errors, numpy, plot, values};
 
 /// An array of a pack. No data is read before it is requested.
 ///
@@ -58,15 +59,6 @@ struct Facts {
     /// The order in memory, as NumPy calls it.
     order: &'static str,
     description: Ndarray,
-}
-
-impl Facts {
-    /// Returns whether an array to fill has the order of the file. An array that cannot be filled is an error.
-    fn has_order_of(&self, out: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let array = out.py().import("ra_pack._array")?;
-        let arguments = (out, &self.shape_tuple, &self.dtype, self.order);
-        array.call_method1("has_order", arguments)?.is_truthy()
-    }
 }
 
 impl Array {
@@ -356,8 +348,12 @@ impl Array {
     ) -> PyResult<Bound<'py, PyAny>> {
         attached(py, || {
             let facts = self.facts(py)?;
+            let fits = |out| {
+                let arguments = (out, &facts.shape_tuple, &facts.dtype, facts.order);
+                py.import("ra_pack._array")?.call_method1("has_order", arguments)?.is_truthy()
+            };
             let array = match &out {
-                Some(out) if facts.has_order_of(out)? => out.clone(),
+                Some(out) if fits(out)? => out.clone(),
                 _ => numpy::zeros(py, &facts.shape, facts.dtype.bind(py), facts.order)?,
             };
             let is_proved = memory::fill(&array, facts.bytes, |bytes| {
@@ -441,6 +437,57 @@ impl Array {
         let text = serde_json::to_string(&found);
         let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
         py.import("json")?.call_method1("loads", (text,))
+    }
+
+    /// Draw the array as the command ``ra-pack plot`` does: a line or an image with its coordinates, units and title.
+    ///
+    /// Parameters
+    /// ----------
+    /// slice : str, optional
+    ///     The part to draw, in the syntax of NumPy: ``"0:10,:,3"``. An array of more than two dimensions needs it.
+    /// title : str, optional
+    ///     The title. By default it is made of the long name, the slice and the name of the array.
+    /// log : bool
+    ///     Use a logarithmic scale.
+    /// transpose : bool
+    ///     Exchange the axes.
+    ///
+    /// Returns
+    /// -------
+    /// Plot
+    ///     The picture as SVG, which notebooks show. Complex numbers are drawn as magnitudes.
+    ///
+    /// Raises
+    /// ------
+    /// InvalidOption
+    ///     If the part has more than two dimensions.
+    /// Unsupported
+    ///     If the elements have no picture.
+    #[pyo3(signature = (slice=None, *, title=None, log=false, transpose=false))]
+    #[expect(clippy::doc_markdown, reason = "the notation of NumPy")]
+    fn plot<'py>(
+        &self,
+        py: Python<'py>,
+        slice: Option<&str>,
+        title: Option<String>,
+        log: bool,
+        transpose: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.facts(py)?; // they have the order of the indices
+        let style = Chart {
+            width: plot::SIZE.0,
+            height: plot::SIZE.1,
+            scale: 1.0,
+            is_log: log,
+            is_turned: transpose,
+            title,
+            path: self.member.clone(),
+            ..Chart::default()
+        };
+        let draw = |packed: &PackedArray| plot::svg(packed, slice.map(str::to_owned), &style);
+        let (svg, is_proved) = self.run(py, u64::MAX, draw)?;
+        self.note(is_proved);
+        py.import("ra_pack._array")?.getattr("Plot")?.call1((svg,))
     }
 
     /// Return a read-only array of the elements in the mapped archive. Nothing is read or copied.

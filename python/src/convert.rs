@@ -14,7 +14,7 @@ use ra_pack::ndl::Order;
 use crate::errors;
 use crate::interrupt::long;
 use crate::operations::{fields_of, findings_of, parsed};
-use crate::options::{compression, option};
+use crate::options::{compression, option, word};
 
 /// Convert arrays to another format. Return a report.
 #[pyfunction]
@@ -54,22 +54,6 @@ pub(crate) fn convert<'py>(
     };
     let report = long(py, &options.progress, || convert_all(&sources, &destination, &options))?;
     report_object(py, &report)
-}
-
-/// Returns the value of an option that is one of these words.
-fn word<T: Copy>(
-    options: &Bound<'_, PyDict>,
-    name: &str,
-    words: &[(&str, T)],
-) -> PyResult<Option<T>> {
-    let Some(given) = option::<Option<String>>(options, name)? else { return Ok(None) };
-    let found = words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value);
-    let refused = || {
-        let known = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>();
-        let message = format!("`{name}=`: expected {}, found `{given}`", known.join(" or "));
-        errors::named(options.py(), "InvalidOption", &message)
-    };
-    found.map(Some).ok_or_else(refused)
 }
 
 /// Returns the report as an object of Python, in its words.

@@ -15,6 +15,7 @@ mod operations;
 mod options;
 mod outline;
 mod pack;
+mod plot;
 mod source;
 mod values;
 mod writer;

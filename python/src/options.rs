@@ -21,18 +21,27 @@ pub(crate) fn option<'py, T: FromPyObjectOwned<'py>>(
     options.as_any().get_item(name)?.extract().map_err(Into::into)
 }
 
+/// Returns the value of an option that is one of these words.
+pub(crate) fn word<T: Copy>(
+    options: &Bound<'_, PyDict>,
+    name: &str,
+    words: &[(&str, T)],
+) -> PyResult<Option<T>> {
+    let Some(given) = option::<Option<String>>(options, name)? else { return Ok(None) };
+    let found = words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value);
+    let refused = || {
+        let known = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>();
+        let message = format!("`{name}=`: expected {}, found `{given}`", known.join(" or "));
+        errors::named(options.py(), "InvalidOption", &message)
+    };
+    found.map(Some).ok_or_else(refused)
+}
+
 /// Returns the options that `create` and `PackWriter` share, from a dict.
 pub(crate) fn shared<'py>(options: &Bound<'py, PyDict>) -> PyResult<CreateOptions> {
     let py = options.py();
     let refused = |message: &str| errors::named(py, "InvalidOption", message);
-    let layout = match option::<String>(options, "layout")?.as_str() {
-        "plain" => Layout::Plain,
-        "bagit" => Layout::BagIt,
-        other => {
-            let message = format!("expected the layout `plain` or `bagit`, found `{other}`");
-            return Err(refused(&message));
-        }
-    };
+    let layouts = [("plain", Layout::Plain), ("bagit", Layout::BagIt)];
     let container = |name: String| {
         let found = Container::from_extension(Path::new(&format!("pack.{name}")));
         found.ok_or_else(|| {
@@ -46,7 +55,7 @@ pub(crate) fn shared<'py>(options: &Bound<'py, PyDict>) -> PyResult<CreateOption
     let attrs: Option<Bound<'py, PyAny>> = option(options, "attrs")?;
     let mut made = CreateOptions {
         attributes: values::entries(attrs.as_ref())?,
-        layout,
+        layout: word(options, "layout", &layouts)?.unwrap_or_default(),
         container: option::<Option<String>>(options, "container")?.map(container).transpose()?,
         digests: digests.iter().map(algorithm).collect::<PyResult<_>>()?,
         force: option(options, "force")?,

@@ -268,6 +268,34 @@ def test_statistics_are_checked(archive, tmp_path):
         ra_pack.open(tmp_path / "bad.zip")["time"].statistics()
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("thermistors/temperature", {}, []),
+        ("thermistors/depth", {"title": "Depths", "log": True}, ["--title", "Depths", "--log"]),
+        ("thermistors/counts", {"transpose": True}, ["--transpose"]),
+        ("currents/velocity", {"slice": "0,:,:"}, ["--slice", "0,:,:"]),
+        ("currents/spectrum", {}, ["--part", "magnitude"]),
+        ("thermistors/quality", {}, []),
+    ],
+)
+def test_plots_are_those_of_the_command(archive, tmp_path, name, options, words):
+    subprocess.run([*COMMAND, "plot", archive, name, "-o", tmp_path / "plot.svg", "-q", *words], check=True)
+    picture = ra_pack.open(archive)[name].plot(**options)
+    assert picture.svg == picture._repr_svg_() == (tmp_path / "plot.svg").read_text()
+
+
+def test_plots_are_refused_with_parameters(archive):
+    pack = ra_pack.open(archive)
+    with pytest.raises(ra_pack.InvalidOption, match='`slice="0,:,:"`'):
+        pack["currents/velocity"].plot()
+    with pytest.raises(ra_pack.Unsupported, match="no picture"):
+        pack["sea_floor_depth"].plot()
+    whole = pack["time"]
+    whole.plot()
+    assert whole.verified
+
+
 def test_hints_name_parameters(experiment):
     (experiment / "thermistors/depth.yaml").unlink()
     with pytest.raises(ra_pack.Refused) as raised:

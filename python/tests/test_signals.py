@@ -91,6 +91,7 @@ def test_ctrl_c_stops_a_long_call_and_leaves_nothing(tmp_path, name):
         "ra_pack.audit([path])",
         "ra_pack.open(path)['x'].verify()",
         "ra_pack.open(path)['x'].statistics()",
+        "ra_pack.open(path)['x'].plot()",
         "ra_pack.diff(path, path, read_all=True)",
         "ra_pack.extract(path, path.with_name('out'), force=True)",
         "ra_pack.convert(path, path.with_name('out.npz'), force=True)",

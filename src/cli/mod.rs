@@ -20,7 +20,7 @@ mod info;
 mod list;
 mod output;
 mod pager;
-mod plot;
+pub(crate) mod plot;
 mod progress;
 mod reference;
 mod refs;

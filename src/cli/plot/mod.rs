@@ -21,12 +21,13 @@ use ra_pack::ra::ElementKind;
 use ra_pack::read::{ComplexPart, Sample, SampleOptions};
 
 pub(super) use self::axis::extremes;
-pub(super) use self::chart::{draw, sampled};
+pub(crate) use self::chart::{draw, sampled};
 use self::chart::{draw_both, draw_named, lines};
 use self::color::COLOR_MAPS;
 pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, color, of_name};
+pub(crate) use self::frame::Chart;
 use self::frame::Range;
-pub(super) use self::frame::{Chart, PlotArea, gap_text, notes};
+pub(super) use self::frame::{PlotArea, gap_text, notes};
 pub(super) use self::grid::{Palette, image};
 pub(super) use self::label::shortened;
 pub(super) use self::line::{Trace, line_extremes, line_scale, trace};

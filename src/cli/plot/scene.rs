@@ -263,7 +263,7 @@ impl Scene {
         )
     }
 
-    pub(super) fn to_svg(&self) -> ra_pack::Result<String> {
+    pub(crate) fn to_svg(&self) -> ra_pack::Result<String> {
         Ok(format!("{}{}</svg>\n", self.begin(), self.elements()?))
     }
 
