@@ -108,7 +108,7 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     stored: Stored,
 
-    /// Replace existing files; keep descriptions that still fit the new arrays.
+    /// Replace existing files, or the whole archive; keep descriptions that still fit.
     #[arg(short, long)]
     force: bool,
 

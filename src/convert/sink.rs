@@ -1,6 +1,6 @@
 //! Outputs for arrays: a RawArray file with its description, or a directory of them, which may be packed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,18 +15,21 @@ use super::single::write_file;
 use super::source::OtherFile;
 use crate::archive::Container;
 use crate::error::{Error, Result};
-use crate::finding::Code;
+use crate::finding::{Code, Finding};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
 use crate::message::listed;
 use crate::ndl::{Datatype, Document, MAX_TEXT, Revision, ValueChange};
 use crate::pack::{
-    self, ARRAY_EXTENSION, ArrayFacts, Content, DESCRIPTION_EXTENSIONS, DescribedArray,
+    self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, DESCRIPTION_EXTENSIONS, DescribedArray,
     DescriptionFacts,
 };
 use crate::path::{MemberPath, escape, escape_path};
+use crate::pipeline;
 use crate::progress::Progress;
+use crate::ra::Header;
 use crate::read::single_file::{self, SingleFile};
 use crate::write::create::{CreateOptions, create_staged};
+use crate::write::survey::survey;
 
 pub(super) type ArraySink<'o> = Box<dyn WriteArrays + 'o>;
 
@@ -92,12 +95,21 @@ impl DescriptionPlace {
         Ok(Self { path, is_replaced })
     }
 
-    /// Keeps the text of an older description, and returns the name of its file.
+    /// Keeps the text of an older description in a file of its own, and returns the name of that.
     fn keep_old(&self, text: &[u8]) -> Result<String> {
-        let mut backup = self.path.as_os_str().to_owned();
-        backup.push(".old");
-        fs::write_new(Path::new(&backup), true, |out| out.write_all(text))?;
-        Ok(file_name(backup.as_ref()))
+        let mut nth = 1;
+        loop {
+            let mut backup = self.path.as_os_str().to_owned();
+            backup.push(if nth == 1 { ".old".to_owned() } else { format!(".old{nth}") });
+            let backup = Path::new(&backup);
+            if !fs::exists(backup) {
+                fs::write_new(backup, false, |out| out.write_all(text))?;
+            } else if fs::read_limited(backup, MAX_TEXT as u64).ok().as_deref() != Some(text) {
+                nth += 1;
+                continue;
+            }
+            return Ok(file_name(backup));
+        }
     }
 
     /// Returns the description to write for an array, and a sentence about an older one. The older one stays as it is,
@@ -157,9 +169,15 @@ impl DescriptionPlace {
                     let kept = self.keep_old(described.facts.text().as_bytes())?;
                     old = format!("; the old one is `{kept}`");
                 }
-                let keys: BTreeSet<_> = changes.iter().map(|it| it.key().join(".")).collect();
-                let keys = listed(keys, usize::MAX);
-                (text, format!("`{name}` is kept with another {keys}{old}"))
+                let keys = |is_wanted: fn(&ValueChange) -> bool| -> BTreeSet<_> {
+                    let wanted = changes.iter().filter(|change| is_wanted(change));
+                    wanted.map(|change| change.key().join(".")).collect()
+                };
+                let other = listed(keys(|change| change.to.is_some()), usize::MAX);
+                let removed = listed(keys(|change| change.to.is_none()), usize::MAX);
+                let removed = Some(format!(", without {removed}")).filter(|_| !removed.is_empty());
+                let removed = removed.unwrap_or_default();
+                (text, format!("`{name}` is kept with another {other}{removed}{old}"))
             }
         };
         let new = DescriptionFacts::parse(subject.as_str(), text.as_bytes());
@@ -182,12 +200,52 @@ fn file_name(path: &Path) -> String {
 /// An array that is written, by its name.
 type NewArray = (MemberPath, Arc<ArrayFacts>);
 
+/// Returns whether the array at `target` has another shape than the one that replaces it.
+fn is_reshaped(target: &Path, item: &ArrayItem) -> Result<bool> {
+    if !fs::exists(target) {
+        return Ok(false);
+    }
+    let old = Header::read(&mut File::open(target)?);
+    let new = item.to_variable()?.header;
+    Ok(old.is_ok_and(|old| old.dims() != new.dims()))
+}
+
+fn described(path: MemberPath, text: &str) -> (MemberPath, Content) {
+    let facts = DescriptionFacts::parse(path.as_str(), text);
+    (path, Content::Description(Arc::new(facts)))
+}
+
+/// Rejects new arrays and descriptions with which others below the directory `root` no longer agree.
+fn check_others(
+    root: &Path,
+    new: impl Iterator<Item = (MemberPath, Content)>,
+    options: &ConvertOptions,
+) -> Result<()> {
+    let jobs = pipeline::jobs(options.jobs);
+    let mut contents = survey(root, jobs, &options.progress.silent())?.contents;
+    let problems = |contents: &Contents| -> Vec<Finding> {
+        contents.findings().into_iter().filter(Finding::is_error).collect()
+    };
+    let key = |it: &Finding| (it.code.id(), it.member.clone(), it.message.clone());
+    let known: HashSet<_> = problems(&contents).iter().map(key).collect();
+    new.for_each(|(path, content)| contents.add(path, content));
+    let mut findings = problems(&contents);
+    findings.retain(|finding| !known.contains(&key(finding)));
+    if findings.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Refused { path: root.to_owned(), findings })
+    }
+}
+
 fn facts_of(item: &ArrayItem) -> Result<Arc<ArrayFacts>> {
     Ok(Arc::new(ArrayFacts::of_header(item.to_variable()?.header)))
 }
 
 /// A RawArray file and its description.
-struct FileSink {
+struct FileSink<'o> {
+    target: &'o Path,
+    options: &'o ConvertOptions,
     array: PendingFile,
     description: PendingFile,
     place: DescriptionPlace,
@@ -199,12 +257,22 @@ pub(super) fn begin_file<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let array = PendingFile::create(out.path, force)?;
     let place = DescriptionPlace::of(out.path, force)?;
     let description = PendingFile::create(&place.path, force)?;
-    Ok(Box::new(FileSink { array, description, place, bytes: 0 }))
+    let (target, options) = (out.path, out.options);
+    Ok(Box::new(FileSink { target, options, array, description, place, bytes: 0 }))
 }
 
-impl WriteArrays for FileSink {
+impl WriteArrays for FileSink<'_> {
     fn array(&mut self, _: &str, item: &ArrayItem, data: Arranged<'_>) -> Result<Vec<String>> {
         let (text, replaced) = self.place.text(item, (None, &[]))?;
+        if is_reshaped(self.target, item)? {
+            let directories = fs::enclosing_directories(self.target)?;
+            let root = directories.first().expect("a file is in a directory");
+            let name =
+                |path: &Path| MemberPath::new(fs::name_below(root, path).unwrap_or_default());
+            let array = (name(self.target)?, Content::Array(facts_of(item)?));
+            let new = [array, described(name(&self.place.path)?, &text)];
+            check_others(root, new.into_iter(), self.options)?;
+        }
         let len = write_rawarray(self.array.file(), item, data)?;
         self.description.file().write_all_at(text.as_bytes(), 0)?;
         self.bytes = len + text.len() as u64;
@@ -239,6 +307,10 @@ struct PackSink<'o> {
     options: &'o ConvertOptions,
     /// All arrays that will be written.
     arrays: Vec<NewArray>,
+    /// Descriptions that were written.
+    descriptions: Vec<(MemberPath, Content)>,
+    /// Whether an array replaces one of another shape.
+    is_reshaped: bool,
     /// Names of written files in the order of their renaming: an array after its description.
     names: Vec<String>,
     /// Empty directories.
@@ -271,8 +343,19 @@ pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
         }
         _ => (PackTarget::New, PendingDirectory::create(path)?),
     };
-    let (arrays, names, directories) = <_>::default();
-    Ok(Box::new(PackSink { directory, to, single, options, arrays, names, directories, bytes: 0 }))
+    let (arrays, descriptions, names, directories) = <_>::default();
+    Ok(Box::new(PackSink {
+        directory,
+        to,
+        single,
+        options,
+        arrays,
+        descriptions,
+        is_reshaped: false,
+        names,
+        directories,
+        bytes: 0,
+    }))
 }
 
 impl PackSink<'_> {
@@ -315,6 +398,8 @@ impl PackSink<'_> {
             let end = place.path.extension().unwrap_or_default().to_string_lossy();
             file = format!("{name}.{end}");
             let (found, replaced) = place.text(item, (Some(root), &self.arrays))?;
+            self.is_reshaped |= is_reshaped(&target, item)?;
+            self.descriptions.push(described(MemberPath::new(file.as_str())?, &found));
             (text, note) = (Some(found), replaced);
         }
         let text = text.map_or_else(|| description(item), Ok)?;
@@ -376,13 +461,19 @@ impl WriteArrays for PackSink<'_> {
     }
 
     fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {
-        let Self { directory, to, options, names, directories, bytes, .. } = *self;
+        let Self {
+            directory, to, options, arrays, descriptions, names, directories, bytes, ..
+        } = *self;
         let (archive, container) = match to {
             PackTarget::New => {
                 directory.persist()?;
                 return Ok(bytes);
             }
             PackTarget::Existing(path) => {
+                if self.is_reshaped {
+                    let arrays = arrays.into_iter().map(|(path, it)| (path, Content::Array(it)));
+                    check_others(path, arrays.chain(descriptions), options)?;
+                }
                 let _turn = Turn::take(path, false, &options.progress)?;
                 directory.move_into(&names, &directories, options.force)?;
                 return Ok(bytes);

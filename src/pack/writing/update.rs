@@ -2,8 +2,8 @@
 
 use crate::finding::{Code, Finding};
 use crate::ndl::{
-    self, Document, Endian, Entity, Extent, Ndarray, Order, Refusal, Revision, Step, Value,
-    ValueChange, entity_path,
+    self, Datatype, Document, Endian, Entity, Extent, Ndarray, Order, Refusal, Revision, Step,
+    Value, ValueChange, entity_path,
 };
 use crate::pack::contents::Contents;
 use crate::pack::coordinates::Resolved;
@@ -116,7 +116,11 @@ impl DescribedArray<'_> {
         let mut new = described.entity.array().clone();
         if matches!(fit(&new.datatype, header.element()), Fit::Not(_)) {
             let datatype = known.map(|known| known.datatype.clone());
-            new.datatype = datatype.unwrap_or_else(|| datatype_of(header.element()));
+            let datatype = datatype.unwrap_or_else(|| datatype_of(header.element()));
+            if known.is_some() {
+                unpack(&mut new, &datatype);
+            }
+            new.datatype = datatype;
         }
         known.inspect(|known| take_over(known, &mut new));
         let extents = match described.entity {
@@ -151,7 +155,7 @@ impl DescribedArray<'_> {
     fn shape(&self, contents: &Contents, new: &mut Ndarray) -> Result<Vec<u64>, Misfit> {
         let (path, dims, order) = (self.path, self.header.dims(), new.order());
         let actual = shape_of(dims, order);
-        let is_text = new.datatype == ndl::Datatype::String && dims.len() == 1;
+        let is_text = new.datatype == Datatype::String && dims.len() == 1;
         if new.shape.is_empty() && (is_text || dims == [1]) {
             return Ok(Vec::new());
         }
@@ -198,6 +202,25 @@ impl DescribedArray<'_> {
             }
         }
         Ok(actual)
+    }
+}
+
+/// Attributes of packed integers, and of the integers that are missing.
+const PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
+const PACKED: [&str; 5] = ["_FillValue", "missing_value", "valid_range", "valid_min", "valid_max"];
+
+/// Removes what a description says about packed integers if the new elements are physical values of type `datatype`.
+fn unpack(description: &mut Ndarray, datatype: &Datatype) {
+    let is_float =
+        |it: &Datatype| matches!(it, Datatype::Float16 | Datatype::Float32 | Datatype::Float64);
+    let is_packed = PACKING.iter().any(|name| description.attribute(name).is_some());
+    if !is_packed || is_float(&description.datatype) || !is_float(datatype) {
+        return;
+    }
+    let names = PACKING.into_iter().chain(PACKED).collect::<Vec<_>>();
+    description.attributes.retain(|attribute| !names.contains(&attribute.name.as_str()));
+    if let Some(storage) = &mut description.storage {
+        storage.fillvalue = None;
     }
 }
 

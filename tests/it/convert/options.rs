@@ -186,21 +186,71 @@ fn a_description_that_is_replaced_or_loses_names_is_kept_under_another_name() {
     let blocks = flags.replace("{enum: {base: uint8, members: {ok: 0}}}}}", "TYPE}}");
     let blocks = blocks.replace("{f: {shape: [2], type: TYPE}}", "\n  f:\n    shape: [2]\n    type:\n      enum:\n        base: uint8\n        members:\n          ok: 0");
     let days = "ndarrays:\n  f:\n    shape: [2]\n    type: uint8\n    attributes:\n      units: days since 1970-01-01\n";
-    for (old, dtype, size) in [(&*blocks, "'<i2'", 4), (days, "'<M8[h]'", 16)] {
+    let cases = [(&*blocks, "'<i2'", 4, "f.yaml.old2"), (days, "'<M8[h]'", 16, "f.yaml.old3")];
+    for (old, dtype, size, backup) in cases {
         fs::write(path("old/f.ra"), raw_array(UINT8, &[2], &[0, 0])).unwrap();
         fs::write(path("old/f.yaml"), old).unwrap();
         fs::write(path("f.npy"), npy(dtype, false, "(2,)", &vec![0; size])).unwrap();
         convert(&path("f.npy"), &path("old/f.ra"), &["--force"]).exits(0);
-        assert_eq!(text("old/f.yaml.old"), old);
+        assert_eq!(text(&format!("old/{backup}")), old);
     }
+    assert_eq!(text("old/f.yaml.old"), flags);
     let before = text("old/f.yaml");
     convert(&path("new"), &path("old"), &["--force"])
         .exits(0)
         .says(&["f.yaml` was replaced by that of the source; the old one is `"]);
-    assert_eq!((text("old/f.yaml.old"), text("old/f.yaml")), (before, text("new/f.yaml")));
+    assert_eq!((text("old/f.yaml.old4"), text("old/f.yaml")), (before, text("new/f.yaml")));
     // The same description replaces nothing.
     let said = convert(&path("new"), &path("old"), &["--force"]).exits(0).said();
     assert!(!said.contains("replaced"), "{said}");
+}
+
+#[test]
+fn physical_values_are_not_packed_any_more() {
+    let packed = "ndarrays:\n  f:\n    shape: [2]\n    type: int16\n    attributes:\n      units: K\n      \
+                  scale_factor: 0.5\n      _FillValue: -1\n";
+    let home = Experiment::new().array("f.ra", INT16, &[2], &[0; 4]).file("f.yaml", packed);
+    let path = |name: &str| home.path().join(name);
+    fs::write(path("f.npy"), npy("'<f4'", false, "(2,)", &[0; 8])).unwrap();
+    convert(&path("f.npy"), &path("f.ra"), &["--force"])
+        .exits(0)
+        .says(&["without attributes._FillValue, attributes.scale_factor; the old one is `"]);
+    let now =
+        "ndarrays:\n  f:\n    shape: [2]\n    type: float32\n    attributes:\n      units: K\n";
+    assert_eq!(fs::read_to_string(path("f.yaml")).unwrap(), now);
+    assert_eq!(fs::read_to_string(path("f.yaml.old")).unwrap(), packed);
+    // Other integers are packed as before.
+    fs::write(path("f.npy"), npy("'<i4'", false, "(2,)", &[0; 8])).unwrap();
+    fs::write(path("f.ra"), raw_array(INT16, &[2], &[0; 4])).unwrap();
+    fs::write(path("f.yaml"), packed).unwrap();
+    convert(&path("f.npy"), &path("f.ra"), &["--force"]).exits(0);
+    assert_eq!(fs::read_to_string(path("f.yaml")).unwrap(), packed.replace("int16", "int32"));
+}
+
+#[test]
+fn a_coordinate_changes_its_length_only_with_its_arrays() {
+    let home = Experiment::new()
+        .array("d/t.ra", FLOAT64, &[2], &[0; 16])
+        .file("d/t.yaml", "dimcoords:\n  t:\n    size: 2\n    type: float64\n")
+        .array("d/run/x.ra", UINT8, &[2], &[0; 2])
+        .describe("d/run/x.yaml", "[t]", "uint8")
+        .array("new/t.ra", FLOAT64, &[3], &[0; 24])
+        .file("new/t.yaml", "dimcoords:\n  t:\n    size: 3\n    type: float64\n");
+    let path = |name: &str| home.path().join(name);
+    fs::write(path("t.npy"), npy("'<f8'", false, "(3,)", &[0; 24])).unwrap();
+    for (from, to) in [("t.npy", "d/t.ra"), ("new", "d")] {
+        convert(&path(from), &path(to), &["--force"]).exits(1).says(&[
+            "DESC004",
+            "run/x.yaml",
+            "`t.ra` has length 3",
+        ]);
+    }
+    ra("validate", &[&path("d")], &[]).exits(0);
+    fs::create_dir(path("new/run")).unwrap();
+    fs::write(path("new/run/x.ra"), raw_array(UINT8, &[3], &[0; 3])).unwrap();
+    fs::copy(path("d/run/x.yaml"), path("new/run/x.yaml")).unwrap();
+    convert(&path("new"), &path("d"), &["--force"]).exits(0);
+    ra("validate", &[&path("d")], &[]).exits(0);
 }
 
 #[test]
