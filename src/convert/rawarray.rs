@@ -182,7 +182,8 @@ impl OpenedPack {
             PackScan::new(&archive, jobs)?;
         let is_tree = archive.container() == Container::Directory;
         for link in findings.iter_mut().filter(|finding| is_tree && finding.code == Code::Link) {
-            link.hint = survey::link("").hint;
+            let Finding { message, hint, .. } = survey::link("", options.dereference);
+            (link.message, link.hint) = (message, hint);
         }
         findings.extend(contents.findings());
         let is_wanted = |name: &str| !options.exclude.matches(name);

@@ -47,7 +47,8 @@ pub(crate) struct Walked {
 
 /// Lists all files and directories below `root`, sorted by the bytes of their complete paths.
 ///
-/// Links are listed as links. With `follow`, they are listed as their targets, and a loop is an error.
+/// Links are listed as links. With `follow`, they are listed as their targets, apart from those that lead to nothing,
+/// and a loop is an error.
 pub(crate) fn walk(root: &Path, follow: bool, progress: &Progress) -> Result<Vec<Walked>> {
     collect(root, walkdir::WalkDir::new(root).follow_links(follow), progress)
 }
@@ -61,19 +62,19 @@ fn collect(root: &Path, walk: walkdir::WalkDir, progress: &Progress) -> Result<V
     let mut found = Vec::new();
     for entry in walk.min_depth(1) {
         progress.check()?;
-        let entry = entry.map_err(|error| {
-            let path = error.path().unwrap_or(root).to_owned();
-            let error = match error.io_error().map(io::Error::kind) {
-                Some(io::ErrorKind::NotFound) if super::is_link(&path) => {
-                    io::Error::other("the link leads to nothing; correct or delete it")
+        let (path, kind) = match entry {
+            Ok(entry) => (entry.path().to_owned(), MemberKind::of(entry.file_type())),
+            Err(error) => {
+                let path = error.path().unwrap_or(root).to_owned();
+                let is_absent =
+                    error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::NotFound);
+                if error.depth() == 0 || !is_absent || !super::is_link(&path) {
+                    return Err(Error::io("read", path)(error.into()));
                 }
-                _ => error.into(),
-            };
-            Error::io("read", path)(error)
-        })?;
-        let kind = MemberKind::of(entry.file_type());
-        let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
-        found.push(Walked { path: member_path(below), kind });
+                (path, MemberKind::Link)
+            }
+        };
+        found.push(Walked { path: member_path(path.strip_prefix(root).unwrap_or(&path)), kind });
     }
     found.sort_by(|a, b| name_of(a).cmp(name_of(b)));
     Ok(found)

@@ -139,7 +139,7 @@ pub(crate) fn names(
                 ),
             MemberKind::File => entries.push(SourceEntry::new(path, EntrySource::File(None))),
             MemberKind::Directory => entries.push(SourceEntry::new(path, EntrySource::Directory)),
-            MemberKind::Link => findings.push(link(path.as_str())),
+            MemberKind::Link => findings.push(link(path.as_str(), follow)),
             MemberKind::Special => findings.push(
                 Finding::new(
                     Code::SpecialFile,
@@ -153,11 +153,16 @@ pub(crate) fn names(
     Ok((entries, findings))
 }
 
-/// Makes the finding about a link that is not followed.
-pub(crate) fn link(name: &str) -> Finding {
-    let hint = Message::from("follow it with ").option("dereference");
+/// Makes the finding about a link that is not followed, or cannot be followed.
+pub(crate) fn link(name: &str, follow: bool) -> Finding {
+    let (message, hint) = if follow {
+        ("the link leads to nothing", Message::from("correct or delete it"))
+    } else {
+        let hint = Message::from("follow it with ").option("dereference");
+        ("the file is a symbolic link", hint)
+    };
     let hint = hint.text(", or leave it out with ").option("exclude");
-    Finding::new(Code::Link, "the file is a symbolic link").in_member(name).hint(hint)
+    Finding::new(Code::Link, message).in_member(name).hint(hint)
 }
 
 /// Surveys everything below `root`.

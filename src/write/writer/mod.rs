@@ -339,7 +339,7 @@ impl<'w> PackWriter<'w> {
         let mut below = Below::new(directory, follow);
         let link = if follow || name == "." { None } else { fs::link_below(directory, name) };
         if let Some(link) = link {
-            let findings = vec![survey::link(link)];
+            let findings = vec![survey::link(link, follow)];
             return Err(Error::Refused { path: directory.to_owned(), findings });
         }
         if !fs::is_directory(&root)? {
