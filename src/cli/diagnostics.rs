@@ -275,8 +275,9 @@ pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     text
 }
 
-/// Documentation of formats that ra-pack does not read.
-const OTHER_FORMATS: &str = "docs/from-other-formats.md";
+/// What to do with a file in a format that ra-pack does not read.
+const OTHER_FORMATS: &str =
+    "save the arrays as .npy or NetCDF files with Python, and convert those";
 
 /// Suggests a command for the file that the error is about.
 fn next_step(error: &Error) -> Option<String> {
@@ -316,7 +317,7 @@ fn next_step(error: &Error) -> Option<String> {
     };
     let is_table = || path.extension().is_some_and(|end| end == "csv" || end == "tsv");
     if matches!(kind, FileKind::Other(_)) || (*kind == FileKind::Text && is_table()) {
-        return Some(format!("see {OTHER_FORMATS} for a way to convert it"));
+        return Some(OTHER_FORMATS.to_owned());
     }
     let file = shell::path(path);
     let into = |extension| {

@@ -60,7 +60,7 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     if args.field.is_none() && !args.common.json {
         diagnostics::show(target, &info.findings, &[], output);
     }
-    show(args, output, &info, || pack_text(&info, color))?;
+    show(args, output, &info, || pack_text(&info, output.other_file(), color))?;
     Ok(Ending::of(&info.findings))
 }
 
@@ -88,10 +88,13 @@ fn show(
 /// Largest number of coordinates that are shown.
 const MOST_COORDINATES: usize = 20;
 
-fn pack_text(info: &PackInfo, color: bool) -> String {
+fn pack_text(info: &PackInfo, file: Option<&Path>, color: bool) -> String {
     let mut page = Page { text: String::new(), color };
     let container = match info.container {
-        Container::Directory => "directory".to_owned(),
+        Container::Directory => match file.and_then(Path::extension) {
+            Some(end) => format!(".{} file", escape(&end.to_string_lossy())),
+            None => "directory".to_owned(),
+        },
         container => container.to_string(),
     };
     let layout = match info.layout {

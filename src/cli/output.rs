@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
 use ra_pack::path::escape;
@@ -66,6 +67,11 @@ impl Output {
     /// Prints the second path instead of the first one.
     pub(crate) fn name_instead(&mut self, paths: [String; 2]) {
         self.named = Some(paths);
+    }
+
+    /// Returns the file in another format that the target was made from, if it was.
+    pub(crate) fn other_file(&self) -> Option<&Path> {
+        self.named.as_ref().map(|[_, file]| Path::new(file))
     }
 
     /// Returns a progress that is shown as `--progress` asks.

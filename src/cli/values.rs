@@ -265,13 +265,7 @@ pub(super) fn type_name(description: Option<&Ndarray>, element: ElementType) -> 
     match datatype {
         Some(Datatype::Compound(members)) if element.kind() == ElementKind::User => {
             let member = |(name, datatype): &(String, Datatype)| {
-                let size = datatype.packed_size().unwrap_or(0);
-                let element = ElementType::new(ElementKind::User.eltype(), size);
-                let kind = element.map(|element| match datatype.word() {
-                    Some(word) => word.to_owned(),
-                    None => ra_pack::read::type_name(element, Some(datatype)),
-                });
-                let kind = kind.unwrap_or_else(|_| datatype.to_string());
+                let kind = ra_pack::read::member_type_name(datatype);
                 format!("{}: {kind}", ra_pack::path::escape(name))
             };
             format!("({})", members.iter().map(member).collect::<Vec<_>>().join(", "))

@@ -12,7 +12,7 @@ use crate::file_kind::FileKind;
 use crate::fs;
 use crate::message::Message;
 use crate::path::escape;
-use crate::write::plain_arrays::PAGE;
+use crate::write::plain_arrays::SAVE;
 
 /// A format of arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -136,7 +136,7 @@ impl ArrayFormat {
         ];
         if !has_format.contains(&kind) && !kind.may_hold_a_pack() {
             return Err(Error::unsupported(format!(
-                "`{}` is {kind}, which ra-pack cannot read; {PAGE} lists what can be converted",
+                "`{}` is {kind}, which ra-pack cannot read; {SAVE}",
                 escape(&path.to_string_lossy())
             )));
         }
@@ -196,7 +196,7 @@ fn names_directory(path: &Path) -> bool {
 /// Makes the error for a Zarr store.
 pub(super) fn zarr_store(path: &Path) -> Error {
     Error::unsupported(format!(
-        "`{}` is a Zarr store, which ra-pack cannot read; see {PAGE} for a way to convert it",
+        "`{}` is a Zarr store, which ra-pack cannot read; {SAVE}",
         escape(&path.to_string_lossy())
     ))
 }

@@ -24,6 +24,7 @@ use crate::pack::{
 use crate::path::{MemberPath, escape, escape_path, file_name};
 use crate::pipeline;
 use crate::ra::Header;
+use crate::read::type_name;
 use crate::write::survey::survey;
 
 /// Maximum number of names in the sentence.
@@ -308,11 +309,15 @@ fn plan_one(index: usize, source: &ArrayItem, name: String, out: &Destination<'_
         to if to.holds_many() => name.clone(),
         _ => out.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
+    let datatype = &item.description.datatype;
+    let element = item.header.as_ref().map(Header::element);
     let converted = Converted {
         from: source.origin.clone(),
         renamed: out.to.holds_many() && name != source.name,
         to: to_name,
-        element: item.header.as_ref().map(Header::element),
+        element,
+        type_name: element
+            .map_or("string".to_owned(), |element| type_name(element, Some(datatype))),
         shape: item.extents(),
         dimensions: Vec::new(),
         order: item.description.order(),

@@ -56,6 +56,9 @@ pub struct Converted {
     #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type", serialize_with = "element_or_string")]
     pub element: Option<ElementType>,
+    /// See [`type_name`](Self::type_name).
+    #[serde(skip)]
+    pub(super) type_name: String,
     /// Lengths of the dimensions in the order of the indices.
     pub shape: Vec<u64>,
     /// Names of the dimensions in the output, in the same order: the name of its coordinate, or an empty text. Empty if
@@ -86,9 +89,9 @@ fn element_or_string<S: Serializer>(
 }
 
 impl Converted {
-    /// Returns the name of the element type.
-    pub fn type_name(&self) -> String {
-        self.element.map_or("string".to_owned(), |element| element.to_string())
+    /// Returns the name of the type for people, as [`type_name`](crate::read::type_name).
+    pub fn type_name(&self) -> &str {
+        &self.type_name
     }
 }
 

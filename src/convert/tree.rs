@@ -300,10 +300,7 @@ impl Tree {
         let names = others.iter().map(|other| other.name.as_str());
         let formats = [plain_arrays::FOREIGN, plain_arrays::TABLES];
         if let Some(counted) = plain_arrays::counted(names, &formats) {
-            losses.push(format!(
-                "not converted: {counted}; see {} for a program for each of these formats",
-                plain_arrays::PAGE
-            ));
+            losses.push(format!("not converted: {counted}; {}", plain_arrays::SAVE));
         }
         let (all, places): (Vec<_>, Vec<_>) = items.into_iter().unzip();
         let mut last = None;

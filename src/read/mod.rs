@@ -21,7 +21,7 @@ pub use self::statistics::{
     Category, Histogram, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
 };
 pub use self::values::{
-    Decoded, Decoder, Number, date_of, scale_and_offset, time_units, type_name,
+    Decoded, Decoder, Number, date_of, member_type_name, scale_and_offset, time_units, type_name,
 };
 pub use crate::fs::{ReadAt, Seekable};
 pub use crate::pack::{datatype, shape_of};

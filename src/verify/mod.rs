@@ -247,6 +247,14 @@ impl Verification<'_> {
             drop_consequences(&mut of_contents, &report.findings, &contents);
             report.findings.append(&mut of_contents);
         }
+        if archive.is_stream() {
+            // The tar ends where its compressed stream is damaged.
+            let unread = report.findings.iter().filter(|it| it.code == Code::BadMemberData);
+            let unread: Vec<_> = unread.map(|finding| finding.member.clone()).collect();
+            let is_said =
+                |it: &Finding| it.code == Code::NotAnArchive && unread.contains(&it.member);
+            report.findings.retain(|finding| !is_said(finding));
+        }
         name_arrays(&mut report.findings, &contents);
         if report.contents_read && self.chosen.is_all() {
             let files = members.iter().filter(|member| member.kind == MemberKind::File);

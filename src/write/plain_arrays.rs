@@ -14,8 +14,9 @@ pub(crate) const FOREIGN: &[&str] = &["mat", "fits", "parquet"];
 /// Extensions of table formats that ra-pack cannot read and that need no tool to be read.
 pub(crate) const TABLES: &[&str] = &["csv", "tsv"];
 
-/// The page with a program for each format that ra-pack cannot read.
-pub(crate) const PAGE: &str = "docs/from-other-formats.md";
+/// What to do with arrays in a format that ra-pack cannot read.
+pub(crate) const SAVE: &str =
+    "save the arrays as .npy or NetCDF files with Python, and convert those";
 
 /// Counts the files in these formats, in words: `1 .mat file and 3 .npy files`. `None` if there are none.
 pub(crate) fn counted<'n>(

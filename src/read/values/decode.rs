@@ -114,10 +114,7 @@ impl Decoder {
         let width = size.unwrap_or(usize::MAX);
         let kind = match datatype {
             Datatype::Compound(members) => {
-                if let [(re, part), (im, other)] = members.as_slice()
-                    && (re, im, part) == (&"r".to_owned(), &"i".to_owned(), other)
-                    && let Some(read) = element_of_word(part).and_then(read_number)
-                {
+                if let Some(read) = part_of_complex(members).and_then(read_number) {
                     return Self { width, kind: Kind::Complex(read) };
                 }
                 let member = |(name, datatype): &(String, Datatype)| {
@@ -322,6 +319,21 @@ fn date(units: TimeUnits, number: Number) -> Option<String> {
     Some(text)
 }
 
+/// Returns the type of both parts of a complex number, if these are its members.
+fn part_of_complex(members: &[(String, Datatype)]) -> Option<ElementType> {
+    let [(re, part), (im, other)] = members else { return None };
+    ((re.as_str(), im.as_str(), part) == ("r", "i", other)).then(|| element_of_word(part))?
+}
+
+/// Returns the name of the type of a member of a structure, as [`type_name`].
+pub fn member_type_name(datatype: &Datatype) -> String {
+    let element = ElementType::new(
+        ElementKind::User.eltype(),
+        datatype.packed_size().filter(|_| datatype.word().is_none()).unwrap_or_default(),
+    );
+    element.map_or_else(|_| datatype.to_string(), |element| type_name(element, Some(datatype)))
+}
+
 /// Returns the name of a type for people: `int16`, `text[7]`, `struct`.
 pub fn type_name(element: ElementType, datatype: Option<&Datatype>) -> String {
     match datatype {
@@ -331,7 +343,16 @@ pub fn type_name(element: ElementType, datatype: Option<&Datatype>) -> String {
             None => "enum".to_owned(),
         },
         Some(Datatype::String) => "string".to_owned(),
-        Some(Datatype::Compound(_)) if element.kind() == ElementKind::User => "struct".to_owned(),
+        Some(Datatype::Compound(members)) if element.kind() == ElementKind::User => {
+            match part_of_complex(members) {
+                Some(part) => format!("complex{}", 16 * part.elbyte()),
+                None => "struct".to_owned(),
+            }
+        }
+        Some(Datatype::Array { base, shape }) if element.kind() == ElementKind::User => {
+            let lengths: Vec<_> = shape.iter().map(u64::to_string).collect();
+            format!("{}[{}]", member_type_name(base), lengths.join(", "))
+        }
         Some(Datatype::Opaque { size, tag }) if element.elbyte() == *size => match tag.as_deref() {
             Some(UTF_32) => format!("text[{}]", size / 4),
             Some(TEXT) => format!("text[{size}]"),

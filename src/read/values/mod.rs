@@ -4,7 +4,7 @@ mod decode;
 mod numbers;
 mod selection;
 
-pub use self::decode::{Decoded, Decoder, date_of, time_units, type_name};
+pub use self::decode::{Decoded, Decoder, date_of, member_type_name, time_units, type_name};
 pub use self::numbers::{Number, scale_and_offset};
 
 pub(crate) use self::decode::time_of;

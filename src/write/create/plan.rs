@@ -29,7 +29,7 @@ use crate::pack::{
 };
 use crate::path::{MemberPath, escape_path};
 use crate::read::manifests;
-use crate::write::plain_arrays::{self, CONVERTIBLE, FOREIGN, PAGE, TABLES};
+use crate::write::plain_arrays::{self, CONVERTIBLE, FOREIGN, SAVE, TABLES};
 use crate::write::survey::{EntrySource, SourceEntry, Survey};
 
 /// Bytes of text that are passed on at once.
@@ -528,7 +528,7 @@ fn plain_arrays(
         hints.push(format!("`ra-pack convert {source} {archive} --force` converts them to arrays"));
     }
     if is_foreign {
-        hints.push(format!("{PAGE} has a program for each format that ra-pack cannot read"));
+        hints.push(SAVE.to_owned());
     }
     let found = if has_arrays { "arrays that are not described" } else { "no array" };
     let mut finding = Finding::new(Code::NoArrays, format!("{counted} {verb}"));

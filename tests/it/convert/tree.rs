@@ -304,7 +304,7 @@ fn create_suggests_the_command_that_converts_plain_files() {
     fs::write(foreign.join("x.mat"), b"MATLAB 5").unwrap();
     fs::write(foreign.join("x.csv"), b"1,2\n").unwrap();
     let ran = convert(&foreign, &path("out"), &[]).exits(2);
-    ran.says(&["no arrays", "1 .csv file and 1 .mat file", "docs/from-other-formats.md"]);
+    ran.says(&["no arrays", "1 .csv file and 1 .mat file", ".npy or NetCDF"]);
 }
 
 #[test]

@@ -8,8 +8,9 @@ use crate::interchange::grouped::unknown;
 /// The layout of a dataset that consists of parts of others.
 const VIRTUAL: u8 = 3;
 
-/// Where to convert what is too large here.
-pub(super) const WITH_PYTHON: &str = "convert it with Python, as docs/from-other-formats.md shows";
+/// How to convert what is too large here.
+pub(super) const WITH_PYTHON: &str =
+    "save it as a .npy or NetCDF file with Python, and convert that";
 
 /// A part of a file, or the reason why it is not converted.
 pub(super) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
