@@ -1,5 +1,6 @@
 //! `ra-pack add`
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
@@ -15,7 +16,7 @@ use super::{Ending, Failure, convert, shell};
 #[command(after_long_help = "\
 Examples:
   ra-pack add exp.zip results.npz
-  ra-pack add exp.zip run1/velocity.ra run1/velocity.yaml --force
+  ra-pack add exp.zip run1/velocity.ra --force
   ra-pack add exp.zip --remove notes.txt
   ra-pack add exp.zip --convert temperature.npy
 
@@ -26,7 +27,7 @@ pub(crate) struct AddArgs {
     #[arg(value_name = "ARCHIVE")]
     archive: PathBuf,
 
-    /// Files and directories to add, named by their paths relative to DIR.
+    /// Files and directories to add, named by their paths relative to DIR. An array brings its description.
     #[arg(value_name = "FILE", required_unless_present_any = ["remove", "attribute"])]
     files: Vec<String>,
 
@@ -72,6 +73,21 @@ fn elsewhere(error: Error, args: &AddArgs, name: &str) -> Failure {
     Failure::from(error).next(next)
 }
 
+/// Returns a name without `.` and slashes at its end: shell completion gives `./run1/` for `run1`.
+fn normalized(name: &str) -> String {
+    let parts: Vec<_> = name.split('/').filter(|part| *part != ".").collect();
+    let name = parts.join("/");
+    let name = name.trim_end_matches('/');
+    if name.is_empty() { ".".to_owned() } else { name.to_owned() }
+}
+
+/// Returns the description that lies next to an array, which is added with it.
+fn description_of(args: &AddArgs, name: &str) -> Option<String> {
+    let stem = name.strip_suffix(".ra")?;
+    let names = [".yaml", ".yml"].map(|end| format!("{stem}{end}"));
+    names.into_iter().find(|name| args.directory.join(name).is_file())
+}
+
 pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
     let options = args.shared.options(output)?;
     let converting = ConvertOptions {
@@ -86,12 +102,9 @@ pub(super) fn run(args: &AddArgs, output: &Output) -> Result<Ending, Failure> {
         pack.remove(name)?;
     }
     let mut converted = Vec::new();
-    for name in &args.files {
-        // Shell completion gives `./run1/` for `run1`.
-        let parts: Vec<_> = name.split('/').filter(|part| *part != ".").collect();
-        let name = parts.join("/");
-        let name = name.trim_end_matches('/');
-        let name = if name.is_empty() { "." } else { name };
+    let mut names: BTreeSet<String> = args.files.iter().map(|name| normalized(name)).collect();
+    names.extend(names.iter().filter_map(|name| description_of(args, name)).collect::<Vec<_>>());
+    for name in &names {
         let added = if args.convert {
             add_converted(&mut pack, &args.directory, name, &converting)
         } else {

@@ -113,6 +113,9 @@ pub fn update_descriptions(
         let Survey { contents, findings, .. } = survey(target, jobs, &options.progress)?;
         report.findings = findings;
         update(target, &contents, |_| true, options.dry_run, &mut report)?;
+    } else if single_file::is_pack(target)? {
+        let why = "is an archive; unpack it, update the directory, and create the archive again";
+        return Err(Error::wrong_target(target, why));
     } else {
         let single_file = single_file::gather(target, None)?;
         if single_file.unattached.is_some() {

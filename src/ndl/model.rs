@@ -262,6 +262,26 @@ impl Attribute {
 }
 
 impl Ndarray {
+    /// Removes the attributes of packed integers, if there are any: scale, offset, and which integers are missing. The
+    /// elements are then numbers of their own.
+    pub(crate) fn unpack(&mut self) {
+        const PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
+        if PACKING.iter().any(|name| self.attribute(name).is_some()) {
+            self.attributes.retain(|attribute| !PACKING.contains(&attribute.name.as_str()));
+            self.forget_missing();
+        }
+    }
+
+    /// Removes the fill value and the attributes that mark missing values.
+    pub(crate) fn forget_missing(&mut self) {
+        const MISSING: [&str; 5] =
+            ["_FillValue", "missing_value", "valid_range", "valid_min", "valid_max"];
+        self.attributes.retain(|attribute| !MISSING.contains(&attribute.name.as_str()));
+        if let Some(storage) = &mut self.storage {
+            storage.fillvalue = None;
+        }
+    }
+
     /// Returns the order of elements.
     pub fn order(&self) -> Order {
         self.storage.as_ref().map(|storage| storage.order).unwrap_or_default()

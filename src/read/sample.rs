@@ -10,7 +10,7 @@ use crate::pipeline;
 use crate::read::open::{Axis, PackedArray};
 use crate::read::values::{
     ArrayPart, ArraySelection, Converter, Meaning, Taken, float, float_of, for_each,
-    scale_and_offset,
+    scale_and_offset, time_units,
 };
 
 /// Size in bytes above which a stored array is not read completely for a picture.
@@ -27,13 +27,15 @@ pub struct SampleOptions {
     pub rows: usize,
     /// Part of complex numbers; the magnitude if `None`. Real numbers have no part.
     pub part: Option<ComplexPart>,
+    /// Whether numbers are those that are stored: without scale and offset, dates, names and missing values.
+    pub raw: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
 }
 
 impl Default for SampleOptions {
     fn default() -> Self {
-        Self { slice: None, columns: 1024, rows: 1024, part: None, jobs: None }
+        Self { slice: None, columns: 1024, rows: 1024, part: None, raw: false, jobs: None }
     }
 }
 
@@ -226,7 +228,7 @@ impl PackedArray {
     /// elements are not numbers, or if real numbers have no such part.
     pub fn sample(&self, options: &SampleOptions) -> Result<Sample> {
         let part = ArrayPart::new(self, options.slice.as_deref())?;
-        let (converter, quantity) = converter(&part, options.part)?;
+        let (converter, quantity) = converter(&part, options.part, options.raw)?;
         let shown = shown(&part);
         if shown.len() > 2 {
             return Err(too_many(&part, options.slice.as_deref()));
@@ -327,14 +329,18 @@ fn names<'d>(axis: &'d Axis, description: Option<&'d Ndarray>) -> Option<&'d [Va
     is_each.then_some(names)
 }
 
-fn converter(part: &ArrayPart<'_>, of: Option<ComplexPart>) -> Result<(Converter, Quantity)> {
+fn converter(
+    part: &ArrayPart<'_>,
+    of: Option<ComplexPart>,
+    raw: bool,
+) -> Result<(Converter, Quantity)> {
     let refused = |what: &str| {
         Error::unsupported(format!("`{}`: cannot plot {what}", escape(part.array.name())))
     };
     let last = file_name(part.array.name());
     let mut quantity = Quantity {
         name: last.strip_suffix(".ra").unwrap_or(last).to_owned(),
-        description: part.description.clone(),
+        description: part.description.clone().map(|found| if raw { stored(found) } else { found }),
         part: None,
         names: Vec::new(),
         scale_and_offset: None,
@@ -342,7 +348,8 @@ fn converter(part: &ArrayPart<'_>, of: Option<ComplexPart>) -> Result<(Converter
         has_infinite: false,
     };
     let element = part.header.element();
-    let converter = match (part.meaning(), of) {
+    let meaning = Meaning::new(element, quantity.description.as_ref(), raw);
+    let converter = match (meaning, of) {
         (Meaning::Magnitudes(_), Some(ComplexPart::Phase)) => {
             quantity.part = of;
             Converter::of_phases(element).expect("elements with a magnitude are complex")
@@ -355,17 +362,28 @@ fn converter(part: &ArrayPart<'_>, of: Option<ComplexPart>) -> Result<(Converter
             return Err(refused(&format!("a part of `{element}`, which is not complex")));
         }
         (Meaning::Numbers(converter), None) => {
-            quantity.scale_and_offset = part.description.as_ref().and_then(scale_and_offset);
+            quantity.scale_and_offset = quantity.description.as_ref().and_then(scale_and_offset);
             converter
         }
         (Meaning::Names(element, names), None) => {
-            let converter = Converter::of_names(element, part.description.as_ref(), &names);
+            let converter = Converter::of_names(element, quantity.description.as_ref(), &names);
             quantity.names = names;
             converter.ok_or_else(|| refused(&format!("names of `{element}`")))?
         }
         (Meaning::Other(what), None) => return Err(refused(&what)),
     };
     Ok((converter, quantity))
+}
+
+/// Removes what a description says about the meaning of stored numbers.
+fn stored(mut description: Ndarray) -> Ndarray {
+    if scale_and_offset(&description).is_some() || time_units(&description).is_some() {
+        description.attributes.retain(|attribute| attribute.name != "units");
+    }
+    description.attributes.retain(|attribute| attribute.name != "flag_values");
+    description.unpack();
+    description.forget_missing();
+    description
 }
 
 /// A dimension that is shown, with its number in the file.

@@ -291,37 +291,35 @@ impl Proof<'_> {
             Some((placement.relative(named.name)?, read.digests.as_ref().map(Cow::Borrowed)))
         });
         let mut present: PresentFiles<'_> = present.collect();
+        let is_cut_off = super::is_cut_off(&report.findings);
         let of_exact = exact.as_ref().map(|_| Algorithm::Sha256);
         let is_archive = |name: &&str| Container::from_extension(Path::new(name)).is_some();
         let archives: Vec<_> = self.names.names().filter(is_archive).collect();
         let strongest = payload.iter().map(|named| named.manifest.algorithm()).max().or(of_exact);
         match strongest {
-            // Its end is missing, where the manifest is.
-            None if super::is_cut_off(&report.findings) => {}
             None => report.findings.push(
                 Finding::new(Code::NoManifest, "there is no manifest to verify the files against")
                     .expected("`manifest-sha256.txt`", "none")
-                    .hint(match self.archive.container() {
-                        Container::Directory if !archives.is_empty() => {
+                    .hint(match (self.archive.container(), is_cut_off) {
+                        (Container::Directory, _) if !archives.is_empty() => {
                             let names = listed(&archives, MAX_ARCHIVES);
                             Message::from(format!("to verify the archives in it ({names}): "))
                                 .call_on_pack("verify", "recursive")
                         }
-                        Container::Directory => {
+                        (Container::Directory, _) => {
                             let path = escape_path(self.archive.path()).to_string();
                             Message::from("create one while you know that the files are intact: ")
                                 .call("manifest", ("write", path))
                         }
-                        _ => "pack the original files again with `ra-pack create`".into(),
+                        (_, true) => "restore the archive from another copy; its end is missing, and the manifest may be there"
+                            .into(),
+                        (_, false) => "pack the original files again with `ra-pack create`".into(),
                     }),
             ),
             Some(algorithm) if algorithm.is_weak() => report.findings.push(
                 Finding::new(
                     Code::WeakDigest,
-                    format!(
-                        "the strongest manifest uses {}, which can be forged",
-                        algorithm.name()
-                    ),
+                    format!("the strongest manifest uses {}, which can be forged", algorithm.name()),
                 )
                 .hint("pack the files again with SHA-256 or SHA-512 digests"),
             ),

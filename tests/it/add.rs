@@ -209,6 +209,24 @@ fn files_of_other_formats_are_converted_and_descriptions_stay() {
 }
 
 #[test]
+fn an_array_brings_its_description() {
+    let home = Experiment::new()
+        .array("old/a.ra", UINT8, &[2], b"hi")
+        .describe("old/a.yaml", "[2]", "uint8")
+        .array("new/b.ra", UINT8, &[3], b"you")
+        .describe("new/b.yaml", "[3]", "uint8");
+    let (new, archive) = (home.path().join("new"), home.path().join("a.zip"));
+    create(&home.path().join("old"), &archive, &[]).exits(0);
+    add(&archive, &new, &["./b.ra"]).exits(0);
+    let names = || ra("list", &[&archive], &["--names"]).exits(0).said();
+    let before = names();
+    assert!(before.contains("b.ra") && before.contains("b.yaml"), "{before}");
+    // A description that is named, too, is added once.
+    add(&archive, &new, &["b.ra", "b.yaml", "--force"]).exits(0);
+    assert_eq!(names(), before);
+}
+
+#[test]
 fn an_archive_without_a_manifest_is_refused() {
     let scratch = TempDir::new().unwrap();
     let source = Experiment::standard();

@@ -33,7 +33,7 @@ pub(super) use self::label::shortened;
 pub(super) use self::line::{Trace, line_extremes, line_scale, trace};
 pub(super) use self::scene::{Markup, Pixels};
 pub(super) use self::units::typeset;
-use super::array::ByCoordinate;
+use super::array::{ByCoordinate, Stored};
 use super::common::{Choices, words};
 use super::output::Output;
 use super::text::{count, human_bytes};
@@ -67,6 +67,9 @@ pub(crate) struct PlotArgs {
 
     #[command(flatten)]
     by_coordinate: ByCoordinate,
+
+    #[command(flatten)]
+    stored: Stored,
 
     /// Use this colour map for an image [default: twilight for phases, `RdBu` for values on both
     /// sides of 0, otherwise viridis].
@@ -194,6 +197,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
         columns,
         rows,
         part: args.part,
+        raw: args.stored.raw,
         jobs: args.jobs,
     };
     let sample = |options: &SampleOptions| {

@@ -7,8 +7,8 @@ use ra_pack::inspect::{Listed, ListedArray};
 use ra_pack::message::Words;
 use ra_pack::ndl::{Attribute, Datatype, Ndarray, Order, Value};
 use ra_pack::read::{
-    Axis, Category, Coordinate, Histogram, NameStatistics, Number, NumberStatistics, Statistics,
-    StatisticsOptions, date_of,
+    Axis, Category, Coordinate, CornersOptions, Histogram, NameStatistics, Number,
+    NumberStatistics, Statistics, StatisticsOptions, date_of,
 };
 use ra_pack::{Error, Finding, Pack, PackedArray};
 
@@ -16,7 +16,7 @@ use super::super::array::{self, attribute_text};
 use super::super::diagnostics::without_numbers;
 use super::super::plot::{shortened, typeset};
 use super::super::text::{digits, grouped, human_bytes};
-use super::super::values::flow;
+use super::super::values::{self, flow};
 use super::picture::{self, Room};
 use super::snippet::snippets;
 use super::{Html, Id, Piece, counted, html, lines, shown};
@@ -71,6 +71,9 @@ pub(super) fn split(name: &str) -> (&str, &str) {
     name.rsplit_once('/').unwrap_or(("", name))
 }
 
+/// The elements that are shown of an array without a picture.
+const SAMPLE: CornersOptions = CornersOptions { slice: None, edge: Some(3), threshold: 24 };
+
 impl CardContext<'_> {
     /// Returns the card of an array, and whether the array can be read. Reads its elements if `is_within` the limits
     /// of the page.
@@ -93,7 +96,7 @@ impl CardContext<'_> {
         };
         let mut error = array.as_ref().err().map(reason);
         let reached = array.as_ref().ok().filter(|_| is_reached);
-        let (mut picture, mut numbers) = (None, None);
+        let (mut picture, mut numbers, mut text) = (None, None, None);
         let (mut description, mut axes) = (None, Vec::new());
         if let Some(array) = reached {
             // An error in a description is shown below.
@@ -110,6 +113,10 @@ impl CardContext<'_> {
                     StatisticsOptions { bins, jobs: Some(jobs), ..StatisticsOptions::default() };
                 match shown(array.statistics(&options))? {
                     Ok(found) => {
+                        if matches!(found, Statistics::Nothing { count: 1.., .. }) {
+                            let corners = shown(array.corners(&SAMPLE))?;
+                            text = corners.ok().map(|corners| values::text(&corners, 6, false));
+                        }
                         numbers = Some(found);
                         let drawn = picture::draw(array, &listed.shape, self.room, jobs);
                         // An error in a coordinate is shown on its own card.
@@ -140,7 +147,7 @@ impl CardContext<'_> {
         let (group, last) = split(stem(name));
         let html = html!(
             "<article class=\"c\" id=\"{}\" data-b=\"{}\"><div class=\"p\">{}</div><div class=\"b\"><h4><a \
-             href=\"#{}\">{}{}</a></h4>{}{}{}{}{}{}</div></article>\n",
+             href=\"#{}\">{}{}</a></h4>{}{}{}{}{}{}{}</div></article>\n",
             Id(stem(name)),
             member.bytes,
             picture.unwrap_or_else(|| html!("<p class=\"x\" aria-hidden=\"true\">{}</p>", instead)),
@@ -153,6 +160,7 @@ impl CardContext<'_> {
             numbers.as_ref().map(|numbers| {
                 statistics(numbers, description.as_ref(), subject.is_coordinate)
             }),
+            text.map(|text| html!("<pre>{}</pre>", text)),
             note,
             details(self, subject, reached, description.as_ref(), &axes)?
         );

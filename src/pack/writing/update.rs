@@ -117,8 +117,11 @@ impl DescribedArray<'_> {
         if matches!(fit(&new.datatype, header.element()), Fit::Not(_)) {
             let datatype = known.map(|known| known.datatype.clone());
             let datatype = datatype.unwrap_or_else(|| datatype_of(header.element()));
-            if known.is_some() {
-                unpack(&mut new, &datatype);
+            let is_float = |it: &Datatype| {
+                matches!(it, Datatype::Float16 | Datatype::Float32 | Datatype::Float64)
+            };
+            if known.is_some() && !is_float(&new.datatype) && is_float(&datatype) {
+                new.unpack();
             }
             new.datatype = datatype;
         }
@@ -202,25 +205,6 @@ impl DescribedArray<'_> {
             }
         }
         Ok(actual)
-    }
-}
-
-/// Attributes of packed integers, and of the integers that are missing.
-const PACKING: [&str; 3] = ["scale_factor", "add_offset", "_Unsigned"];
-const PACKED: [&str; 5] = ["_FillValue", "missing_value", "valid_range", "valid_min", "valid_max"];
-
-/// Removes what a description says about packed integers if the new elements are physical values of type `datatype`.
-fn unpack(description: &mut Ndarray, datatype: &Datatype) {
-    let is_float =
-        |it: &Datatype| matches!(it, Datatype::Float16 | Datatype::Float32 | Datatype::Float64);
-    let is_packed = PACKING.iter().any(|name| description.attribute(name).is_some());
-    if !is_packed || is_float(&description.datatype) || !is_float(datatype) {
-        return;
-    }
-    let names = PACKING.into_iter().chain(PACKED).collect::<Vec<_>>();
-    description.attributes.retain(|attribute| !names.contains(&attribute.name.as_str()));
-    if let Some(storage) = &mut description.storage {
-        storage.fillvalue = None;
     }
 }
 
