@@ -81,7 +81,7 @@ fn normalized(name: &str) -> String {
     if name.is_empty() { ".".to_owned() } else { name.to_owned() }
 }
 
-/// Returns the description that lies next to an array, which is added with it.
+/// Returns the description next to an array, which is added with it.
 fn description_of(args: &AddArgs, name: &str) -> Option<String> {
     let stem = name.strip_suffix(".ra")?;
     let names = [".yaml", ".yml"].map(|end| format!("{stem}{end}"));

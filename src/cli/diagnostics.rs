@@ -1,6 +1,5 @@
 //! Findings and errors as text: the message, the place, the expected and the found value, the next step.
 
-use std::collections::{BTreeSet, HashMap};
 use std::error::Error as _;
 use std::io;
 use std::ops::Range;
@@ -9,8 +8,8 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ra_pack::convert::ArrayFormat;
 use ra_pack::files::FileKind;
-use ra_pack::finding::{Excerpt, Place};
-use ra_pack::message::{Words, listed};
+use ra_pack::finding::{Excerpt, MANY, Place, grouped};
+use ra_pack::message::Words;
 use ra_pack::path::{escape, escape_path};
 use ra_pack::verify::Verdict;
 use ra_pack::{Error, Finding, Pack};
@@ -127,40 +126,6 @@ fn clean_excerpt(excerpt: &Excerpt) -> (String, Range<usize>) {
     (before + &pointed + &part(end..excerpt.text.len()), span)
 }
 
-/// Number of findings of one kind above which they are one message.
-pub(crate) const MANY: usize = 20;
-/// Number of files that such a message names.
-const NAMED: usize = 3;
-
-/// Returns the findings, those of one kind as one if there are more than `limit`.
-fn grouped(findings: &[Finding], limit: usize) -> impl Iterator<Item = Finding> {
-    let kind = |one: &Finding| (one.code, one.severity);
-    let mut kinds: HashMap<_, Vec<&Finding>> = HashMap::new();
-    for one in findings {
-        kinds.entry(kind(one)).or_default().push(one);
-    }
-    findings.iter().filter_map(move |one| match kinds.get_mut(&kind(one)) {
-        Some(all) if all.len() > limit => Some(group(one, &std::mem::take(all))),
-        Some(all) if all.is_empty() => None,
-        _ => Some(one.clone()),
-    })
-}
-
-/// Makes one finding of all that are of the kind of the first: "… in 34 files: a, b, c and 31 more".
-fn group(first: &Finding, all: &[&Finding]) -> Finding {
-    let name = |one: &&Finding| one.array.clone().or(one.member.clone());
-    let names: BTreeSet<_> = all.iter().filter_map(name).collect();
-    // A count of findings that are not listed has no name.
-    let others: u64 = all.iter().filter(|one| name(one).is_none()).map(|one| one.count).sum();
-    let files = counted(names.len() as u64 + others, "file");
-    let names = listed(names.iter().map(String::as_str).chain((0..others).map(|_| "…")), NAMED);
-    let (start, title) = first.code.title().trim_end_matches('.').split_at(1);
-    let start = start.to_ascii_lowercase();
-    let mut group = Finding::new(first.code, format!("{start}{title} in {files}: {names}"));
-    group.severity = first.severity;
-    group
-}
-
 /// Prints findings of a target as messages, and temporary files that an interrupted run left.
 pub(crate) fn show(target: &Path, findings: &[Finding], leftovers: &[PathBuf], output: &Output) {
     for one in grouped(findings, MANY) {
@@ -275,7 +240,7 @@ pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     text
 }
 
-/// What to do with a file in a format that ra-pack does not read.
+/// Advice for a file in a format that ra-pack does not read.
 const OTHER_FORMATS: &str =
     "save the arrays as .npy or NetCDF files with Python, and convert those";
 

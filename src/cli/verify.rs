@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ra_pack::audit::{AuditLog, AuditPlan, Budget, PlanOptions, plan};
 use ra_pack::digest::Algorithm;
+use ra_pack::finding::MANY;
 use ra_pack::inspect::{ValidateOptions, ValidateReport};
 use ra_pack::path::escape;
 use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
@@ -255,7 +256,7 @@ fn print_report(
         output.json(report)?;
     } else {
         let place = |found: &Finding| place(&target, is_pack, found);
-        diagnostics::print(place, &report.findings, diagnostics::MANY, output)?;
+        diagnostics::print(place, &report.findings, MANY, output)?;
     }
     if !json && (!output.quiet || !report.is_valid()) {
         output.result(&summary(report, valid))?;
@@ -579,7 +580,7 @@ fn validate_one(
         output.json(&report)?;
         return Ok(Verdict::of(&report.findings, true));
     }
-    let limit = if args.short { 0 } else { diagnostics::MANY };
+    let limit = if args.short { 0 } else { MANY };
     diagnostics::print(|found| place(path, is_pack, found), &report.findings, limit, output)?;
     if !output.quiet || !report.is_valid() {
         output.result(&format!(

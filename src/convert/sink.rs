@@ -15,7 +15,7 @@ use super::single::write_file;
 use super::source::OtherFile;
 use crate::archive::Container;
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding};
+use crate::finding::{Code, Finding, MANY, grouped};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
 use crate::message::listed;
 use crate::ndl::{Datatype, Document, MAX_TEXT, Revision, ValueChange};
@@ -490,10 +490,12 @@ impl WriteArrays for PackSink<'_> {
         };
         let report = create_staged(&directory, archive, &options, Vec::new(), None)?;
         // The reason why files were not converted is already known.
-        let others = report.findings.iter().filter(|finding| finding.code != Code::NoArrays);
-        losses.extend(others.map(|finding| {
-            let name = finding.member.as_deref().unwrap_or_default();
-            format!("{}: {} ({})", escape(name), escape(&finding.message), finding.code.id())
+        let mut others = report.findings;
+        others.retain(|finding| finding.code != Code::NoArrays);
+        losses.extend(grouped(&others, MANY).map(|finding| {
+            let name =
+                finding.member.map_or_else(String::new, |name| format!("{}: ", escape(&name)));
+            format!("{name}{} ({})", escape(&finding.message), finding.code.id())
         }));
         Ok(report.archive_bytes)
     }

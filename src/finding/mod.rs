@@ -3,6 +3,7 @@
 //! A check returns all problems of a pack as findings. An [`crate::Error`] means that it could not check the pack.
 
 mod code;
+mod group;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,6 +11,7 @@ use std::fmt;
 use serde::Serialize;
 
 pub use self::code::{Code, Example, Explanation, UnknownCode};
+pub use self::group::{MANY, grouped};
 
 use crate::message::Message;
 use crate::path::escape;

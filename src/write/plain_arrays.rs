@@ -14,7 +14,7 @@ pub(crate) const FOREIGN: &[&str] = &["mat", "fits", "parquet"];
 /// Extensions of table formats that ra-pack cannot read and that need no tool to be read.
 pub(crate) const TABLES: &[&str] = &["csv", "tsv"];
 
-/// What to do with arrays in a format that ra-pack cannot read.
+/// Advice for arrays in a format that ra-pack cannot read.
 pub(crate) const SAVE: &str =
     "save the arrays as .npy or NetCDF files with Python, and convert those";
 
