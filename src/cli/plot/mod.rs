@@ -100,8 +100,8 @@ pub(crate) struct PlotArgs {
     #[arg(long)]
     transpose: bool,
 
-    /// Draw an array with two dimensions as lines with a legend, at most 10: one for each index of the
-    /// shorter dimension. Complex numbers are drawn as magnitude.
+    /// Draw two dimensions as lines with a legend: one for each index of the shorter dimension,
+    /// at most 10. Complex numbers are drawn as magnitude.
     #[arg(long, requires = "output")]
     line: bool,
 
