@@ -33,7 +33,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         ],
         FALSE_ALARM,
     ),
-    ("info results.npz", 0, &["results.npz: a directory"], FALSE_ALARM),
+    ("info results.npz", 0, &["results.npz: a .npz file"], FALSE_ALARM),
     ("info results.npz x", 2, &["ra-pack convert results.npz results.zip"], FALSE_ALARM),
     // A single array is treated as a pack.
     ("list exp/time.ra", 0, &["time.ra", "float64"], &["temperature"]),
@@ -107,7 +107,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     ("verify hdf5.zip", 2, &["`hdf5.zip` is an HDF5 file, not a pack"], FALSE_ALARM),
     ("list data.nc", 0, &["x.ra"], FALSE_ALARM),
     ("list a.npy", 0, &["a.ra"], FALSE_ALARM),
-    ("info a.npy", 0, &["a.npy: a directory"], FALSE_ALARM),
+    ("info a.npy", 0, &["a.npy: a .npy file"], FALSE_ALARM),
     ("describe README.md", 2, &["`README.md` is a text file, not a pack"], FALSE_ALARM),
     ("verify README.md", 2, &["`README.md` is a text file, not a pack"], FALSE_ALARM),
     ("verify README.md --json", 2, &["`README.md` is a text file, not a pack"], FALSE_ALARM),
