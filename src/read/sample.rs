@@ -10,7 +10,7 @@ use crate::pipeline;
 use crate::read::open::{Axis, PackedArray};
 use crate::read::values::{
     ArrayPart, ArraySelection, Converter, Meaning, Taken, float, float_of, for_each,
-    scale_and_offset, time_units,
+    scale_and_offset, without_meaning,
 };
 
 /// Size in bytes above which a stored array is not read completely for a picture.
@@ -340,7 +340,10 @@ fn converter(
     let last = file_name(part.array.name());
     let mut quantity = Quantity {
         name: last.strip_suffix(".ra").unwrap_or(last).to_owned(),
-        description: part.description.clone().map(|found| if raw { stored(found) } else { found }),
+        description: part
+            .description
+            .clone()
+            .map(|found| if raw { without_meaning(found) } else { found }),
         part: None,
         names: Vec::new(),
         scale_and_offset: None,
@@ -373,17 +376,6 @@ fn converter(
         (Meaning::Other(what), None) => return Err(refused(&what)),
     };
     Ok((converter, quantity))
-}
-
-/// Removes what a description says about the meaning of stored numbers.
-fn stored(mut description: Ndarray) -> Ndarray {
-    if scale_and_offset(&description).is_some() || time_units(&description).is_some() {
-        description.attributes.retain(|attribute| attribute.name != "units");
-    }
-    description.attributes.retain(|attribute| attribute.name != "flag_values");
-    description.unpack();
-    description.forget_missing();
-    description
 }
 
 /// A dimension that is shown, with its number in the file.

@@ -85,6 +85,17 @@ fn names_of(element: ElementType, description: Option<&Ndarray>) -> Option<Vec<(
     are_each.then(|| values.iter().zip(names).map(name).collect())?
 }
 
+/// Removes what a description says about the meaning of stored numbers.
+pub(crate) fn without_meaning(mut description: Ndarray) -> Ndarray {
+    if scale_and_offset(&description).is_some() || time_units(&description).is_some() {
+        description.attributes.retain(|attribute| attribute.name != "units");
+    }
+    description.attributes.retain(|attribute| attribute.name != "flag_values");
+    description.unpack();
+    description.forget_missing();
+    description
+}
+
 /// A selected part of an array.
 #[derive(Debug)]
 pub(crate) struct ArrayPart<'a> {
