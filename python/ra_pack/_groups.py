@@ -99,6 +99,7 @@ class Groups(Mapping[str, Group]):
         found = pack.outline()
         root: _Group = {**EMPTY, "path": "", "attrs": found["attrs"]}
         self.outline = {group["path"]: group for group in [root, *found["groups"]]}
+        self.outline.update({path: {**EMPTY, "path": path} for path in found["empty"]})
         #: Lengths of the dimensions of each group, with those of the groups above.
         self.lengths: dict[str, ChainMap[str, int]] = {}
         #: The coordinate that a name means in each group.

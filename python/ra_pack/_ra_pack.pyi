@@ -58,6 +58,7 @@ class _Group(TypedDict):
 class _Outline(TypedDict):
     attrs: _Attrs
     groups: list[_Group]
+    empty: list[str]
 
 class _Plan(TypedDict):
     parts: list[_Planned]

@@ -7,7 +7,8 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ._writer import PackWriter, WriterOptions, cf_times, exactly, labels
 
 if TYPE_CHECKING:
     import xarray as xr
+    from dask.delayed import Delayed
     from typing_extensions import Unpack
 
 __all__ = ["write"]
@@ -45,6 +47,22 @@ class WriteOptions(WriterOptions, total=False):
     unlimited_dims: str | Iterable[str] | None
 
 
+@overload
+def write(
+    path: str | os.PathLike[str],
+    obj: xr.Dataset | xr.DataArray | xr.DataTree | Mapping[str, Any],
+    *,
+    compute: Literal[True] = True,
+    **options: Unpack[WriteOptions],
+) -> CreateReport: ...
+@overload
+def write(
+    path: str | os.PathLike[str],
+    obj: xr.Dataset | xr.DataArray | xr.DataTree | Mapping[str, Any],
+    *,
+    compute: Literal[False],
+    **options: Unpack[WriteOptions],
+) -> Delayed: ...
 def write(
     path: str | os.PathLike[str],
     obj: xr.Dataset | xr.DataArray | xr.DataTree | Mapping[str, Any],
@@ -54,8 +72,9 @@ def write(
     group: str | None = None,
     encoding: Mapping[str, Mapping[str, Any]] | None = None,
     unlimited_dims: str | Iterable[str] | None = None,
+    compute: bool = True,
     **options: Unpack[WriterOptions],
-) -> CreateReport:
+) -> CreateReport | Delayed:
     """Write an xarray object or a dict of arrays as a pack.
 
     Variables and coordinates become arrays with descriptions: dimensions, attributes, fill values. xarray's encodings
@@ -80,13 +99,15 @@ def write(
         "scale_factor": 0.1}}``. Of a tree: such mappings by the paths of groups.
     unlimited_dims : str or iterable of str, optional
         Dimensions that NetCDF should have as unlimited ones. The engine returns them as an encoding.
+    compute : bool
+        If false, nothing is written before the returned `dask.delayed.Delayed` is computed.
     **options
         Options of `PackWriter`, such as ``force=True``.
 
     Returns
     -------
     CreateReport
-        The report of `PackWriter.finish`.
+        The report of `PackWriter.finish`; a `Delayed` of it if `compute` is false.
 
     Raises
     ------
@@ -103,6 +124,13 @@ def write(
     >>> ra_pack.open(path)["run1/depth"].read()
     array([ 5., 20.])
     """
+    if not compute:
+        from dask.delayed import delayed
+
+        given = {"attrs": attrs, "mode": mode, "group": group, "encoding": encoding, "unlimited_dims": unlimited_dims}
+        # Dask would load a dataset among the arguments of a delayed function.
+        later: Delayed = delayed(partial(write, path, obj, **given, **options))()
+        return later
     _compare_sources(obj)
     dims = [unlimited_dims] if isinstance(unlimited_dims, str) else unlimited_dims
     attributes, groups = _groups(obj, (group or "").strip("/"), encoding or {}, dims)
@@ -148,12 +176,13 @@ def _groups(
         taken: dict[str, set[str]] = {}
         for path, node in obj.subtree_with_keys:
             path = "" if path == "." else path
-            if path and not (node.children or node.attrs or len(node.to_dataset(inherit=False).variables)):
-                warnings.warn(f"the group `{path}` is empty, and a pack has no empty groups", stacklevel=3)
+            # A part of a tree takes its coordinates along.
+            dataset = node.to_dataset(inherit=not path)
             above = taken.get(path.rpartition("/")[0], set())
             of_group = encoding.get(f"/{path}", encoding.get(path, {}))
             below = f"{top}/{path}".strip("/")
-            group = _DatasetGroup(below, node.to_dataset(inherit=False), above, of_group, unlimited)
+            group = _DatasetGroup(below, dataset, above, of_group, unlimited)
+            group.is_leaf = not node.children
             taken[path] = group.taken
             groups.append(group)
     elif isinstance(obj, Mapping):
@@ -170,15 +199,18 @@ class _Group:
 
     path: str
     attrs: dict[str, Any]
+    #: Whether there are no groups below it.
+    is_leaf = False
 
     def arrays(self) -> Iterator[_NewArray]:
         raise NotImplementedError
 
     def write(self, writer: PackWriter) -> None:
-        if self.path and self.attrs:
-            writer.group(self.path, attrs=_attributes(f"group `{self.path}`", self.attrs))
-        for array in self.arrays():
+        count = 0
+        for count, array in enumerate(self.arrays(), 1):
             array.write(writer)
+        if self.path and (self.attrs or not count and self.is_leaf):
+            writer.group(self.path, attrs=_attributes(f"group `{self.path}`", self.attrs))
 
 
 class _MappingGroup(_Group):

@@ -236,9 +236,12 @@ class PackWriter:
         else:
             self._writer.add_path(name, content)
 
-    def group(self, name: str, attrs: Mapping[str, Any]) -> None:
-        """Set attributes of a group, which is a directory of the pack; of the pack if the name is empty."""
-        self._writer.group(name, attrs)
+    def group(self, name: str, attrs: Mapping[str, Any] | None = None) -> None:
+        """Set attributes of a group, which is a directory of the pack; of the pack if the name is empty.
+
+        Without attributes, the group may be empty.
+        """
+        self._writer.group(name, attrs or {})
 
     def remove(self, name: str) -> None:
         """Remove a member of the archive that is updated."""

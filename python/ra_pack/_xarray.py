@@ -141,8 +141,10 @@ class GroupStore(AbstractDataStore):
         if source.values is not None:
             return xr.Variable(source.dims, source.values, attrs, encoding)
         chunks = source.shape if self.verify else source.chunks
-        # A dimension of length 0 has no chunks.
-        encoding["preferred_chunks"] = {dim: max(1, chunk) for dim, chunk in zip(source.dims, chunks)}
+        # An array of one chunk can be divided in any way, unless all of it is to be verified.
+        if self.verify or chunks != source.shape:
+            # A dimension of length 0 has no chunks.
+            encoding["preferred_chunks"] = {dim: max(1, chunk) for dim, chunk in zip(source.dims, chunks)}
         data = indexing.LazilyIndexedArray(PackArray(self.manager, source, self.verify))
         return xr.Variable(source.dims, data, attrs, encoding)
 

@@ -28,6 +28,7 @@ pub(crate) fn outline<'py>(
         group_dict(py, &found, values::attributes(py, attributes)?)
     });
     dict.set_item("groups", PyList::new(py, groups.collect::<PyResult<Vec<_>>>()?)?)?;
+    dict.set_item("empty", &outline.empty_directories)?;
     Ok(dict)
 }
 

@@ -103,10 +103,13 @@ impl Writer {
         Ok(Self { state, progress, process: std::process::id() })
     }
 
-    /// Set attributes of a group; of the pack if the name is empty.
+    /// Set attributes of a group; of the pack if the name is empty. Without any, add an empty group.
     fn group(&self, py: Python<'_>, name: &str, attrs: &Bound<'_, PyAny>) -> PyResult<()> {
         let attributes = values::entries(Some(attrs))?;
         self.run(py, false, |writer| {
+            if attributes.is_empty() && !name.is_empty() {
+                return writer.directory(name);
+            }
             attributes.into_iter().try_for_each(|attribute| writer.typed_attribute(name, attribute))
         })
     }

@@ -109,7 +109,7 @@ ra_pack.write("a", {}, forec=True)
 """
 
 
-@pytest.mark.parametrize(("program", "errors"), [(EXAMPLE, 0), (WRONG, 4)], ids=["right", "wrong"])
+@pytest.mark.parametrize(("program", "errors"), [(EXAMPLE, 0), (WRONG, 5)], ids=["right", "wrong"])
 def test_a_strict_type_checker_knows_the_module(tmp_path, program, errors):
     pytest.importorskip("mypy")
     (tmp_path / "program.py").write_text(textwrap.dedent(program))

@@ -465,8 +465,13 @@ def test_attributes_of_a_root_without_arrays_are_kept(tmp_path: Path) -> None:
     with xr.open_datatree(path, engine="ra-pack") as found:
         xr.testing.assert_identical(found, tree)
     tree["/notes/none"] = xr.DataTree()
-    with pytest.warns(UserWarning, match="the group `notes/none` is empty"):
-        ra_pack.write(path, tree, force=True)
+    tree["/none"] = xr.DataTree()
+    later = ra_pack.write(path, tree, force=True, compute=False)
+    with xr.open_datatree(path, engine="ra-pack") as found:
+        assert "none" not in found
+    assert later.compute().arrays == 1
+    with xr.open_datatree(path, engine="ra-pack") as found:
+        xr.testing.assert_identical(found, tree)
     ra_pack.write(tmp_path / "alone.zip", xr.Dataset(attrs={"title": "X"}))
     assert open_dataset(tmp_path / "alone.zip").attrs == {"title": "X"}
 

@@ -4,13 +4,13 @@
 //! when they are requested.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
 
-use crate::archive::{Archive, Container};
+use crate::archive::{Archive, Container, Member, MemberKind};
 use crate::error::Result;
 use crate::finding::{self, Finding};
 use crate::inspect::scan::PackScan;
@@ -19,7 +19,7 @@ use crate::ndl::Document;
 use crate::ndl::{Attribute, Extent, Ndarray, Order, by_name_in_ndl};
 #[cfg(feature = "full")]
 use crate::pack::entity_path;
-use crate::pack::{ArrayFacts, Contents, CoordinateInfo, Entity, Layout, shape_of};
+use crate::pack::{ArrayFacts, Contents, CoordinateInfo, Entity, Layout, Placement, shape_of};
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -57,6 +57,9 @@ pub struct Outline {
     /// Groups with arrays, coordinates or attributes, sorted by path.
     #[cfg_attr(test, schemars(with = "Vec<OutlineGroup<'static>>"))]
     groups: Groups,
+    /// Directories without files, sorted by path: groups without arrays and attributes.
+    #[serde(skip)]
+    pub empty_directories: Vec<String>,
     /// Problems with the container and with names.
     pub findings: Vec<Finding>,
 }
@@ -209,11 +212,32 @@ impl Pack {
     /// [`Error::Io`](crate::Error::Io) or [`Error::Damaged`](crate::Error::Damaged) if the container cannot be read.
     pub fn outline(&self, options: &OutlineOptions) -> Result<Outline> {
         let archive = self.archive();
-        let PackScan { placement, contents, findings, .. } =
+        let PackScan { placement, members, contents, findings } =
             PackScan::of_contents(archive, pipeline::jobs(options.jobs))?;
         let group = options.group.as_deref();
-        Ok(Outline::new(self.given(), archive, (placement.layout, contents, findings), group))
+        let empty_directories = empty_directories(&placement, &members, group);
+        let found = (placement.layout, contents, findings);
+        Ok(Outline { empty_directories, ..Outline::new(self.given(), archive, found, group) })
     }
+}
+
+/// Returns the directories of the payload without members, which are `wanted` or below it.
+fn empty_directories(
+    placement: &Placement,
+    members: &[Member],
+    wanted: Option<&str>,
+) -> Vec<String> {
+    let names = members.iter().filter_map(|member| placement.payload(&member.name));
+    let parents: HashSet<&str> =
+        names.filter_map(|name| Some(name.trim_end_matches('/').rsplit_once('/')?.0)).collect();
+    let directories = members.iter().filter(|member| member.kind == MemberKind::Directory);
+    let directories = directories.filter_map(|member| placement.payload(&member.name));
+    let directories = directories.map(|name| name.trim_end_matches('/'));
+    let wanted = wanted.unwrap_or_default().trim_matches('/');
+    let is_empty =
+        |name: &&str| !name.is_empty() && !parents.contains(name) && is_below(name, wanted);
+    let empty: BTreeSet<String> = directories.filter(is_empty).map(str::to_owned).collect();
+    empty.into_iter().collect()
 }
 
 /// Returns whether a directory is `wanted` or below it.
@@ -247,6 +271,7 @@ impl Outline {
             arrays: groups.spans.iter().map(|span| span.arrays.len() as u64).sum(),
             attributes,
             groups,
+            empty_directories: Vec::new(),
             findings,
         }
     }

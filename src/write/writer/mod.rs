@@ -368,8 +368,7 @@ impl<'w> PackWriter<'w> {
             };
             match entry.source {
                 EntrySource::Directory => {
-                    self.check_name(&path, MemberKind::Directory)?;
-                    self.directories.insert(path);
+                    self.directory(path.as_str())?;
                 }
                 _ => self.copy(&mut below, &path)?,
             }
@@ -397,6 +396,18 @@ impl<'w> PackWriter<'w> {
     pub(crate) fn replaceable_descriptions(&self, target: &str) -> Vec<(MemberPath, String)> {
         let Some(old) = self.old.as_ref().filter(|_| self.replaces) else { return Vec::new() };
         old.descriptions(target)
+    }
+
+    /// Adds an empty directory, which is a group without arrays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidPath`] if the name is not valid, and [`Error::Refused`] if a file has it.
+    pub fn directory(&mut self, name: impl AsRef<str>) -> Result<()> {
+        let path = MemberPath::new(name.as_ref())?;
+        self.check_name(&path, MemberKind::Directory)?;
+        self.directories.insert(path);
+        Ok(())
     }
 
     /// Removes a member that was added, is incomplete, or is in the archive that is updated: a file, an array with its
