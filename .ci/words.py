@@ -19,7 +19,7 @@ import tokenize
 # The patterns are the only text that needs the words; the bytes of the sample data are fixed.
 LEFT_OUT = (".ci/words.py", "examples/experiment/")
 SUFFIXES = (".md", ".py", ".rs", ".toml")
-SHELL = (".ci/run", "packaging/build")
+SHELL = (".ci/run", "packaging/build", "packaging/wheels")
 
 START = r"(?:^|(?<=[.:;!?|] ))(?:[-*|] |\d+\. |\*\*)*"
 ADVERBS = "longer|more|less|fewer|later|earlier|larger|greater|smaller|matter|faster|slower|better|worse|one|such"
