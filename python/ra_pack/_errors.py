@@ -11,7 +11,7 @@ class Error(Exception):
     Attributes
     ----------
     message : str
-        What happened to which file.
+        A sentence that names the file and the problem.
     findings : list of Finding
         The problems in the input, if there are any.
     """

@@ -79,7 +79,7 @@ class OuterIndexer:
     def __init__(self, array: Any) -> None:
         self.array = array
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> np.ndarray[Any, Any]:
         parts, _ = _parts(key, self.array.shape)
         if any(isinstance(part, np.ndarray) and part.ndim > 1 for part in parts):
             raise IndexError("an index of `oindex` has one dimension; `vindex` takes others")

@@ -11,7 +11,7 @@ from ._groups import EMPTY, with_parents
 from ._ra_pack import Array, Pack
 
 if TYPE_CHECKING:
-    from ._ra_pack import _Array, _Group
+    from ._ra_pack import _Array, _ArrayOrGroup, _Group
 
 #: The style of a tree in a notebook.
 _STYLE = (
@@ -52,7 +52,7 @@ class Group(Mapping[str, Array]):
         """The names of the groups below, within this group."""
         return [one.removeprefix(f"{self.name}/") for one in self.pack.groups if one.startswith(f"{self.name}/")]
 
-    def __getitem__(self, key: str) -> Array:
+    def __getitem__(self, key: str) -> _ArrayOrGroup:
         return self.pack[f"{self.name}/{key}"]
 
     def __contains__(self, key: object) -> bool:
@@ -79,7 +79,10 @@ class Group(Mapping[str, Array]):
 
 
 class Tree:
-    """The groups and arrays of a pack, from headers and descriptions."""
+    """The groups and arrays of a pack, from headers and descriptions.
+
+    `print` shows it as text, and notebooks as a tree to open and close.
+    """
 
     def __init__(self, pack: Pack, group: str = "") -> None:
         found = pack.outline(group) if group else pack.outline()

@@ -472,7 +472,13 @@ class AuditReport:
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> "AuditReport":
-        """Return the report with these fields."""
+        """Return the report with these fields.
+
+        Parameters
+        ----------
+        fields : dict
+            The object that ``ra-pack audit --json`` prints.
+        """
         corrupt, future = ([LogLine(**line) for line in fields.pop(key)] for key in ("corrupt", "future"))
         targets = [AuditedTarget(**target) for target in fields.pop("targets")]
         return cls(corrupt=corrupt, future=future, targets=targets, **fields)

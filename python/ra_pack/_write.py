@@ -90,13 +90,13 @@ def write(
     attrs : mapping, optional
         Attributes of the pack, in addition to those of `obj`.
     mode : {'x', 'w', 'a'}, optional
-        What happens if the archive exists: an error (``x``, the default), it is replaced (``w``), or arrays are added to
-        it, and replace those of the same name (``a``).
+        The action if the archive exists: an error (``x``, the default), replacing it (``w``), or adding arrays to it,
+        which replace those of the same name (``a``).
     group : str, optional
         The group to write to, such as ``"run1"``; the root by default.
     encoding : mapping, optional
         The encoding of variables of a dataset, as `Dataset.to_netcdf` takes it: ``{"t": {"dtype": "int16",
-        "scale_factor": 0.1}}``. Of a tree: such mappings by the paths of groups.
+        "scale_factor": 0.1}}``. For a tree, such mappings by the paths of groups.
     unlimited_dims : str or iterable of str, optional
         Dimensions that NetCDF should have as unlimited ones. The engine returns them as an encoding.
     compute : bool

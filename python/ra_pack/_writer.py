@@ -237,14 +237,25 @@ class PackWriter:
             self._writer.add_path(name, content)
 
     def group(self, name: str, attrs: Mapping[str, Any] | None = None) -> None:
-        """Set attributes of a group, which is a directory of the pack; of the pack if the name is empty.
+        """Set attributes of a group, which is a directory of the pack. Without attributes, the group may be empty.
 
-        Without attributes, the group may be empty.
+        Parameters
+        ----------
+        name : str
+            The name in the pack, such as `run1`; empty for the pack itself.
+        attrs : dict, optional
+            Attributes as for :meth:`add`.
         """
         self._writer.group(name, attrs or {})
 
     def remove(self, name: str) -> None:
-        """Remove a member of the archive that is updated."""
+        """Remove an array with its description, or another file, from the archive that is updated.
+
+        Parameters
+        ----------
+        name : str
+            The name in the pack, such as `run1/temperature` or `notes.txt`.
+        """
         self._writer.remove(name)
 
     def finish(self) -> CreateReport:

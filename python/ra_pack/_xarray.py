@@ -153,10 +153,12 @@ class GroupStore(AbstractDataStore):
 
 
 class RaPackBackend(BackendEntrypoint):
-    """Opens archives and directories of RawArray files that have a manifest.
+    """The engine ``ra-pack`` of xarray, which opens archives and directories of RawArray files that have a manifest.
 
-    Parameters of `open_dataset`, `open_datatree` and `open_groups`, in addition to xarray's:
+    `open_dataset`, `open_datatree` and `open_groups` of xarray take these parameters in addition to their own.
 
+    Parameters
+    ----------
     group : str, optional
         The group to open, such as ``"run1"``; the root by default.
     verify : bool, optional
@@ -166,7 +168,6 @@ class RaPackBackend(BackendEntrypoint):
     """
 
     description = "Open packs of RawArray files: zip, tar or directory"
-    url = "https://github.com/ra-pack/ra-pack/blob/main/docs/python.md"
     supports_groups = True
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:

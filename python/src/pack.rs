@@ -211,9 +211,11 @@ pub(crate) fn open(py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<Pack> {
 
 /// An open pack: a mapping from names such as `run1/temperature` to arrays.
 ///
-/// Use :func:`ra_pack.open` to open one. It can be used as a context manager, pickled (it is opened again by its path),
-/// and used in several threads and after a fork. If other names are needed than those of arrays, use
-/// :meth:`read_file`.
+/// ``pack["run1/temperature"]`` is an :class:`ra_pack.Array`, and ``pack["run1"]`` a :class:`ra_pack.Group`. Iteration
+/// yields the names of all arrays. Use :meth:`read_file` for files that are not arrays.
+///
+/// :func:`ra_pack.open` returns a pack. It can be used as a context manager, pickled (it is opened again by its path),
+/// and used in several threads and after a fork.
 #[pyclass(frozen, module = "ra_pack", mapping)]
 pub(crate) struct Pack {
     shared: Arc<Shared>,
@@ -347,8 +349,7 @@ impl Pack {
     ///     ``coordinates`` and ``variables``. Those are lists of dicts with ``name``, ``array`` (the name in the pack;
     ///     None for a coordinate without a file), ``shape``, ``dims``, ``attrs``, ``order``, ``element``,
     ///     ``dtype`` (None if NumPy has none), ``chunks``, ``fill_value`` and ``values``, which are those of a coordinate
-    ///     without a file. Dimensions without a name are
-    ///     None.
+    ///     without a file. Dimensions without a name are None. ``empty`` is a list of the names of empty groups.
     #[pyo3(signature = (group=None))]
     fn outline<'py>(&self, py: Python<'py>, group: Option<String>) -> PyResult<Bound<'py, PyDict>> {
         outline::outline(py, &self.shared, group)
@@ -377,6 +378,17 @@ impl Pack {
     }
 
     /// Return the array, or the default if the pack has no such array.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : str
+    ///     The name in the pack, such as `run1/temperature`.
+    /// default : object, optional
+    ///     The default; None if it is not given.
+    ///
+    /// Returns
+    /// -------
+    /// Array
     #[pyo3(signature = (key, default=None, /))]
     fn get<'py>(
         &self,
@@ -439,7 +451,17 @@ impl Pack {
         Ok([self.names(py)?, self.groups(py)?].concat())
     }
 
-    /// Check the pack, with the parameters and the report of :func:`ra_pack.verify`.
+    /// Check the pack, as :func:`ra_pack.verify` does.
+    ///
+    /// Parameters
+    /// ----------
+    /// fast, only_manifests, strict, jobs, manifest
+    ///     As for :func:`ra_pack.verify`.
+    ///
+    /// Returns
+    /// -------
+    /// VerifyReport
+    ///     All problems. It is true if the pack is valid.
     #[pyo3(signature = (*, fast=false, only_manifests=false, strict=false, jobs=None, manifest=None))]
     fn verify<'py>(
         &self,

@@ -5,6 +5,7 @@ import doctest
 import importlib
 import inspect
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -74,15 +75,24 @@ def test_the_examples_of_the_documentation_run(name):
 
 
 EXAMPLE = """
+from typing import Any
+
 import numpy as np
 import ra_pack
+from numpy.typing import NDArray
 
 with ra_pack.PackWriter("out.zip", attrs={"title": "Mooring"}) as writer:
     writer.add("run1/t", np.zeros((3, 4)), dims=["time", "depth"], attrs={"units": "K"}, order="C")
     writer.add_file("notes.txt", b"notes")
 with ra_pack.open("out.zip") as pack:
     t: ra_pack.Array = pack["run1/t"]
-    first = t[0:10, ..., ::2]
+    first: NDArray[Any] = t[0:10, ..., ::2]
+    rows: list[NDArray[Any]] = [t[:], t[...], t[[0, 2]], t[0, None], t[t.read() > 0], t.oindex[[0], :]]
+    element = float(t[0, 1])
+    run: ra_pack.Group = pack["run1"]
+    below: list[str] = pack["run1"].groups + [name for name in run]
+    also: ra_pack.Array = pack["run1"]["t"]
+    deeper: NDArray[Any] = run["deep"]["er"][1:]
     shape: tuple[int, ...] = t.shape
     total = float(t.read(verify=False).sum()) + float(np.asarray(t).sum()) + float(t.view()[0, 0])
     names: list[str] = [name for name in pack]
@@ -101,19 +111,37 @@ except ra_pack.Error:
 """
 
 WRONG = """
+import numpy as np
 import ra_pack
+pack = ra_pack.open("a")
 ra_pack.open(3)
-ra_pack.open("a")["x"]["y"]
+pack["x"].raed()
+pack["run1"].gruops
+pack[0]
+pack["x"][1.5]
+pack["x"][0:1].forec
+text: str = pack["x"][:]
+pack["x"].read(verfy=True)
+pack.get("x").read()
 ra_pack.PackWriter("a", layout="odd")
+ra_pack.PackWriter("a", forec=True)
+ra_pack.create("a", "b", forec=True)
 ra_pack.write("a", {}, forec=True)
+ra_pack.write("a", {}, compression=3)
+ra_pack.write("a", {}, mode="q")
+ra_pack.verify("a").vaild
+ra_pack.diff("a", "b", member="x").members
+ra_pack.describe("a", template=True).changes
 """
 
 
-@pytest.mark.parametrize(("program", "errors"), [(EXAMPLE, 0), (WRONG, 5)], ids=["right", "wrong"])
+# Each line of the wrong program after the first three is an error.
+@pytest.mark.parametrize(("program", "errors"), [(EXAMPLE, 0), (WRONG, WRONG.count("\n") - 4)], ids=["right", "wrong"])
 def test_a_strict_type_checker_knows_the_module(tmp_path, program, errors):
     pytest.importorskip("mypy")
     (tmp_path / "program.py").write_text(textwrap.dedent(program))
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", "program.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.stdout.count(": error:") == errors, done.stdout + done.stderr
+    lines = set(re.findall(r"^program.py:(\d+): error:", done.stdout, re.MULTILINE))
+    assert len(lines) == errors, done.stdout + done.stderr
     assert done.returncode == (1 if errors else 0)

@@ -63,8 +63,9 @@ pages! {
     zarr "docs/zarr.md" ["jq", "python3"] ["dask", "fsspec", "xarray", "zarr"]
 }
 
-/// Pages whose blocks of Python need the Python module: `python/tests/test_pages.py` runs them and compares the output.
-const RUN_BY_PYTEST: &[&str] = &["docs/python.md"];
+/// Pages whose blocks of Python need the Python module: `python/tests/test_pages.py` runs them and compares the output,
+/// or makes the page from docstrings, whose examples `python/tests/test_types.py` runs.
+const RUN_BY_PYTEST: &[&str] = &["docs/python.md", "docs/python-api.md"];
 
 /// The page about remote packs, whose commands read a server of this test.
 const REMOTE: &str = "docs/remote.md";
