@@ -181,6 +181,13 @@ impl Dates {
         Self { calendar, epoch: seconds(epoch), unit: seconds(unit.into()) }
     }
 
+    /// Returns the time zone, if the days are those of the world.
+    pub(super) fn zone(self) -> Option<&'static str> {
+        let is_of_world =
+            matches!(self.calendar, Calendar::Standard | Calendar::ProlepticGregorian);
+        is_of_world.then_some("UTC")
+    }
+
     /// Converts the number to seconds since the first day of the calendar's count.
     pub(super) fn seconds(self, number: f64) -> f64 {
         self.epoch + number * self.unit

@@ -43,6 +43,16 @@ pub(super) fn digits(number: f64, count: u8) -> String {
     }
 }
 
+/// Formats the mean of numbers with `count` significant digits, or as many as the standard deviation has at their place.
+pub(super) fn mean_text(mean: f64, std: Option<f64>, count: u8) -> String {
+    let power = |number: f64| libm::log10(number.abs());
+    let apart =
+        std.filter(|std| *std > 0.0 && mean != 0.0).map_or(0.0, |std| power(mean) - power(std));
+    // A float has 17 digits at most.
+    let more = (2..17).find(|more| f64::from(*more) >= apart + 3.0).unwrap_or(17);
+    digits(mean, count.max(more))
+}
+
 /// Formats a number with at most six significant digits, and with a power of ten if it is very large or small.
 pub(super) fn short(number: f64) -> String {
     match (number.to_string(), scientific(number, 4)) {

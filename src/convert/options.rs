@@ -88,7 +88,11 @@ impl ConvertOptions {
             |why: String, option: &'static str| Message::from(why).text("; remove ").option(option);
         let is_zstd = matches!(self.compression, Some(Compression::Zstd { .. }));
         let reason = if !to.is_written() {
-            format!("the format `{to}` can be read but not written").into()
+            let netcdf = "; with Python, xarray writes NetCDF: \
+                          `xarray.open_datatree(PACK, engine=\"ra-pack\").to_netcdf(FILE)`";
+            let is_netcdf = matches!(to, ArrayFormat::NetCdf | ArrayFormat::Hdf5);
+            let how = if is_netcdf { netcdf } else { "" };
+            format!("the format `{to}` can be read but not written{how}").into()
         } else if self.order == Some(Order::RowUnreversed) {
             "the order `row-unreversed` can be read but not written; use column or row".into()
         } else if self.order == Some(Order::Column) && to.is_row_only() {

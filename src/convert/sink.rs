@@ -147,8 +147,14 @@ impl DescriptionPlace {
             return Err(if findings.is_empty() { unsupported() } else { refused(findings) });
         };
         let known = Some(&item.description);
-        let array =
-            DescribedArray { path: &path, header: &header, encoding: None, described, known };
+        let array = DescribedArray {
+            path: &path,
+            header: &header,
+            encoding: None,
+            described,
+            known,
+            shared: &item.shared,
+        };
         let revision = pack::update(&contents, &[array]).map_err(refused)?;
         let (text, note) = match revision {
             None => {

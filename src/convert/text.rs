@@ -7,7 +7,7 @@
 //! beyond 64 bits are strings.
 
 use std::fmt::Write as _;
-use std::io::{BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 
 use crate::interchange::{FormatError, Variable, row_order_extents, wrong_length};
 use crate::json;
@@ -37,11 +37,17 @@ const MAX_EMPTY: u64 = 1 << 20;
 /// longer than the header says; [`FormatError::Io`] if reading or writing fails.
 pub(super) fn write_csv(
     variable: &Variable,
-    data: impl Read,
-    out: impl Write,
+    mut data: impl Read,
+    mut out: impl Write,
     raw: bool,
 ) -> Result<(), FormatError> {
-    let mut text = TextWriter::new(variable, data, out, raw)?;
+    let (bytes, single) = single_text(variable, &mut data)?;
+    if let Some(single) = single {
+        let mut field = String::new();
+        push_field(&mut field, &single);
+        return Ok(writeln!(out, "{field}")?);
+    }
+    let mut text = TextWriter::new(variable, bytes.chain(data), out, raw)?;
     let names = text.decoder.columns();
     let (rows, columns) = match *text.shape {
         [] => (1, 1),
@@ -92,18 +98,27 @@ pub(super) fn write_json(
     mut out: impl Write,
     raw: bool,
 ) -> Result<(), FormatError> {
-    let description = &variable.description;
-    let mut bytes = Vec::new();
-    if description.datatype == Datatype::String && description.shape.is_empty() {
-        data.read_to_end(&mut bytes)?;
-        if let Ok(text) = str::from_utf8(&bytes) {
-            return Ok(writeln!(out, "{}", json_string(text))?);
-        }
+    let (bytes, single) = single_text(variable, &mut data)?;
+    if let Some(single) = single {
+        return Ok(writeln!(out, "{}", json_string(&single))?);
     }
     let mut text = TextWriter::new(variable, bytes.chain(data), out, raw)?;
     text.nest(&text.shape.clone())?;
     text.buffer.push('\n');
     text.finish(variable)
+}
+
+/// Returns the text of an array that is a single one. Otherwise, returns the bytes that were read.
+fn single_text(
+    variable: &Variable,
+    data: &mut impl Read,
+) -> Result<(io::Cursor<Vec<u8>>, Option<String>), FormatError> {
+    let (description, mut bytes) = (&variable.description, Vec::new());
+    if description.datatype == Datatype::String && description.shape.is_empty() {
+        data.read_to_end(&mut bytes)?;
+    }
+    let text = str::from_utf8(&bytes).ok().filter(|text| !text.is_empty()).map(str::to_owned);
+    Ok((io::Cursor::new(bytes), text))
 }
 
 /// A writer of elements as text, in blocks.

@@ -455,7 +455,7 @@ impl<'p> Editing<'p> {
                 self.findings.extend(findings);
             }
             let draft = self.draft(described.member, described.facts)?;
-            described.change(&mut draft.wanted, array);
+            described.change(&mut draft.wanted, array, &[]);
             draft.arrays.push((path, described));
             let group = draft.wanted.groups.iter_mut().find(|it| it.path == described.group.path);
             let group = group.expect("the group contains the array");

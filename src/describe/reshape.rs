@@ -80,7 +80,8 @@ pub fn reshape(
     for described in with_pack_document(&contents, subject, described) {
         let (header, encoding) = (&new, facts.encoding);
         let known = Some(described.entity.array());
-        let array = DescribedArray { path: subject, header, encoding, described, known };
+        let array =
+            DescribedArray { path: subject, header, encoding, described, known, shared: &[] };
         if let Some(revision) = pack::update(&contents, &[array]).map_err(refused)? {
             revised.push((root.join(described.member), described.facts, revision.text));
         }

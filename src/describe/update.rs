@@ -147,7 +147,8 @@ fn update(
         let described = contents.description(path, &mut report.findings);
         for described in with_pack_document(contents, path, described) {
             let encoding = facts.encoding;
-            let array = DescribedArray { path, header, encoding, described, known: None };
+            let array =
+                DescribedArray { path, header, encoding, described, known: None, shared: &[] };
             documents.entry(described.member).or_default().push(array);
         }
     }

@@ -280,6 +280,7 @@ impl Ndarray {
         if let Some(storage) = &mut self.storage {
             storage.fillvalue = None;
         }
+        self.storage.take_if(|storage| *storage == Storage::default());
     }
 
     /// Returns the order of elements.

@@ -11,8 +11,8 @@ use crate::path::escape;
 use crate::ra::ElementType;
 use crate::read::open::{Axis, PackedArray};
 use crate::read::values::{
-    ArrayPart, Meaning, Number, float_of, for_each, meant_type, read_present, scale_and_offset,
-    scaled, time_of, time_units,
+    ArrayPart, Decoded, Decoder, Meaning, Number, Scaling, float_of, for_each, meant_type,
+    read_present, scaled, time_of, time_units,
 };
 use crate::time::TimeUnits;
 
@@ -67,16 +67,20 @@ impl Labels {
         let Some(coordinate) = &axis.coordinate else { return Ok(None) };
         let description = coordinate.description.as_ref();
         let units = description.and_then(time_units);
-        let scaling = description.and_then(scale_and_offset);
+        let scaling = |element| Scaling::of(element, description);
         let mut labels = Self { all: Vec::new(), units, is_single: false };
         if let Some(member) = &coordinate.member {
             let values = array.pack().array(member)?;
             let part = ArrayPart::new(&values, None)?;
             let element = meant_type(part.header.element(), part.description.as_ref());
-            let is_number = matches!(part.meaning(), Meaning::Numbers(_));
+            let meaning = part.meaning();
+            if let Meaning::Other(_) = meaning {
+                return Self::texts(&values, &part);
+            }
+            let (is_number, scaling) = (matches!(meaning, Meaning::Numbers(_)), scaling(element));
             let read = read_present(element, part.description.as_ref()).filter(|_| is_number);
             let Some(read) = read else { return Ok(None) };
-            labels.is_single = element == ElementType::FLOAT32 && scaling.is_none();
+            labels.is_single = scaling.map_or(element == ElementType::FLOAT32, |it| it.is_single);
             let width = usize::try_from(element.elbyte()).expect("elements of numbers are small");
             let numbers = |block: &[u8]| block.chunks_exact(width).map(&read).collect::<Vec<_>>();
             let mut all = Vec::new();
@@ -97,15 +101,38 @@ impl Labels {
                 value => {
                     let number = value.as_integer().map(Number::Int);
                     let number = number.or_else(|| float_of(value).map(Number::Float64));
-                    labels.label(number?, scaling)
+                    labels.label(number?, scaling(ElementType::FLOAT64))
                 }
             })
             .collect();
         Ok(Some(labels))
     }
 
-    fn label(&self, number: Number, scaling: Option<(f64, f64)>) -> Option<Label> {
-        let number = scaled(number, scaling);
+    /// Reads the labels of a coordinate that is text; `None` for other elements.
+    fn texts(values: &PackedArray, part: &ArrayPart<'_>) -> Result<Option<Self>> {
+        let decoder = Decoder::new(part.header.element(), part.description.as_ref(), false);
+        let decode = |block: &[u8]| -> Vec<_> {
+            block.chunks_exact(decoder.elbyte()).map(|element| decoder.decode(element)).collect()
+        };
+        let mut all = Vec::new();
+        for_each(values, &part.selection, 1, decode, |block| all.extend(block))?;
+        let label = |decoded| match decoded {
+            Decoded::Text(text) => Some(Label::Text(text)),
+            _ => None,
+        };
+        let all: Vec<_> = all.into_iter().map(label).collect();
+        let has_text = all.iter().any(Option::is_some);
+        Ok(has_text.then_some(Self { all, units: None, is_single: false }))
+    }
+
+    fn label(&self, number: Number, scaling: Option<Scaling>) -> Option<Label> {
+        let number = match scaled(number, scaling) {
+            // A product such as 3 × 0.1 has the label that people write.
+            Number::Float64(float) if scaling.is_some() => {
+                Number::Float64(format!("{float:.14e}").parse().expect("it is a float"))
+            }
+            number => number,
+        };
         if number.to_f64().is_nan() {
             return None;
         }

@@ -32,7 +32,8 @@ pub struct StatisticsOptions {
     pub slice: Option<String>,
     /// Number of bins of a histogram of the finite values; no histogram if `None`.
     pub bins: Option<usize>,
-    /// Whether to take the numbers as they are stored. By default scale and offset of the description are applied.
+    /// Whether to take the numbers as they are stored. By default, scale and offset of the description are applied, and
+    /// missing values do not count.
     pub raw: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
@@ -172,7 +173,9 @@ impl PackedArray {
         let jobs = pipeline::jobs(options.jobs);
         let count = part.selection.elements();
         let description = part.description.as_ref();
-        Ok(match Meaning::new(part.header.element(), description, options.raw) {
+        let meaning = Meaning::new(part.header.element(), description, options.raw);
+        let description = description.filter(|_| !options.raw);
+        Ok(match meaning {
             Meaning::Numbers(converter) => {
                 Statistics::Numbers(numbers(&part, &converter, options.bins, jobs)?)
             }

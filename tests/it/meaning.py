@@ -24,6 +24,8 @@ arrays = {
     "pairs": numpy.array([(1, 2.5, "ab", True), (-3, 4.5, "ü", False)], "i4,f8,U3,?"),
     "moments": numpy.array([("2020-02-28", 1, ("NaT", 5)), ("1500-03-01", 2, ("2001-02-03T04", 6))],
                            [("t", "M8[D]"), ("n", "i2"), ("in.ner", [("h", "M8[h]"), ("i", "u1")])]),
+    "spans": numpy.array([(1, "NaT"), ("NaT", "2020-01-01")], [("td", "m8[s]"), ("t", "M8[D]")]),
+    "alone": numpy.array(b"csr"),
     "nested": numpy.array([((1, 2), [[3, 4], [5, 6]])], [("a", "i1,u2"), ("b", "i4", (2, 2))]),
 }
 for unit in ["W", "D", "h", "m", "s", "ms", "us", "ns"]:
@@ -34,10 +36,12 @@ for unit in ["W", "D", "h", "m", "s", "ms", "us", "ns"]:
 def plain(value):
     if isinstance(value, numpy.datetime64):
         return None if numpy.isnat(value) else moment(str(value.astype(f"M8[{unit_of(value)}]")))
+    if isinstance(value, numpy.timedelta64):
+        return None if numpy.isnat(value) else value.astype(int).item()
     if isinstance(value, numpy.void):
         return {name: plain(value[name]) for name in value.dtype.names}
     if isinstance(value, numpy.ndarray):
-        return [plain(one) for one in value]
+        return [plain(one) for one in value] if value.shape else plain(value.item())
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, (complex, numpy.complexfloating)):
@@ -119,6 +123,19 @@ for dtype, other in [("i1", "u1"), ("i2", "u2"), ("i4", "u4"), ("u1", "i1")]:
             expected[f"file/{name}"] = [None if one is numpy.ma.masked else plain(one) for one in read]
             wide = read.astype("f8")
             statistics[f"file/{name}"] = [wide.min(), wide.max(), wide.mean(), wide.std()]
+
+# Scale and offset as floats of 4 bytes.
+for dtype in ["i1", "u1", "i2", "u2", "i4", "f4", "f8"]:
+    for nth, scale in enumerate([{"scale_factor": 0.01}, {"add_offset": 273.15}, {"scale_factor": 0.1, "add_offset": -3}]):
+        name = f"single_{dtype}_{nth}"
+        variable = file.createVariable(name, dtype, ("n",))
+        variable.setncatts({key: numpy.float32(value) for key, value in scale.items()})
+        variable.set_auto_maskandscale(False)
+        raw = numpy.array([random.randrange(100) for _ in range(COUNT)], dtype)
+        variable[:] = raw
+        # As netCDF4 and NumPy compute it.
+        read = raw * numpy.float32(scale.get("scale_factor", 1)) + numpy.float32(scale.get("add_offset", 0))
+        expected[f"file/{name}"] = [plain(one) for one in read]
 
 flags = file.createVariable("flags", "i1", ("n",))
 flags.flag_values = numpy.array([0, 1, 5], "i1")

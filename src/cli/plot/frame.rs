@@ -3,9 +3,9 @@
 use std::f64::consts::PI;
 
 use ra_pack::path::escape;
-use ra_pack::read::{ComplexPart, Quantity};
+use ra_pack::read::{ComplexPart, Number, Quantity};
 
-use super::super::array::scaling;
+use super::super::array::{dates, scaling};
 use super::super::text::{columns, count, fit, float};
 use super::axis::{Scale, extremes, placed};
 use super::color::{ColorMap, Rgb};
@@ -280,9 +280,20 @@ pub(super) fn fitting(length: f64, each: f64) -> usize {
     count(length / each).clamp(2, 10)
 }
 
-/// Returns ticks at round values.
+/// Returns ticks at round values or dates, or at the numbers that have names.
 pub(super) fn value_ticks(quantity: &Quantity, scale: Scale, count: usize) -> Ticks {
-    if is_phase(quantity) { scale.of_phases(count) } else { scale.ticks(count) }
+    if is_phase(quantity) {
+        return scale.of_phases(count);
+    }
+    if !quantity.names.is_empty() {
+        let named = |(name, number): &(String, i128)| {
+            (Number::Int(*number).to_f64(), fit(&escape(name).to_string(), 24))
+        };
+        let major = quantity.names.iter().map(named).collect();
+        return Ticks { major, ..Ticks::default() }.placed(|value| scale.place(value));
+    }
+    let dated = scale.dated(dates(quantity.description.as_ref()), count);
+    dated.unwrap_or_else(|| scale.ticks(count))
 }
 
 #[cfg(test)]

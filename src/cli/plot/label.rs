@@ -152,6 +152,7 @@ pub(crate) fn shortened(date: &str) -> String {
     let date = date.trim_end_matches('Z').trim_end_matches(":00");
     match date.strip_suffix("T00") {
         Some(day) => day.to_owned(),
+        None if !date.contains('T') => date.to_owned(),
         // An hour is shown with minutes.
         None if date.len() == 13 => format!("{}:00 UTC", date.replace('T', " ")),
         None => format!("{} UTC", date.replace('T', " ")),

@@ -2,7 +2,6 @@
 
 use ra_pack::read::{Column, Line, Quantity};
 
-use super::super::array::dates;
 use super::super::text::{columns, float};
 use super::axis::{Along, Scale, extremes};
 use super::color::{Rgb, of_name};
@@ -79,8 +78,7 @@ pub(super) fn values_and_gaps(lines: &[&Line]) -> impl Iterator<Item = f64> {
 
 /// Returns the axis of the values of a line.
 pub(super) fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
-    let dates = dates(quantity.description.as_ref());
-    let ticks = scale.dated(dates, count).unwrap_or_else(|| value_ticks(quantity, scale, count));
+    let ticks = value_ticks(quantity, scale, count);
     Side { label: Label::of(quantity).with(&ticks.omitted), ticks }
 }
 

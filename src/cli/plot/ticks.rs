@@ -123,6 +123,18 @@ pub(super) fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
     let (first, last) = (libm::log10(low), libm::log10(high));
     let step = ((last - first) / float(count.max(1))).ceil().max(1.0);
     let powers = multiples(first, last, step, MAX_TICKS);
+    // Between two powers, multiples by 2 and 5 are round.
+    let digits = |power: f64| [1.0, 2.0, 5.0].map(|digit| digit * libm::pow(10.0, power));
+    let round: Vec<f64> =
+        multiples(first.floor(), last, 1.0, 4).into_iter().flat_map(digits).collect();
+    let round: Vec<f64> = round.into_iter().filter(|place| (low..=high).contains(place)).collect();
+    if powers.len() < 2 && round.len() > 2 {
+        let places = text::count(-first.floor());
+        let major = round.into_iter().map(|place| (place, format!("{place:.places$}"))).collect();
+        let between = |power: f64| (1..10_u8).map(move |it| f64::from(it) * libm::pow(10.0, power));
+        let minor = multiples(first.floor(), last, 1.0, 4).into_iter().flat_map(between).collect();
+        return Ticks { major, minor, ..Ticks::default() };
+    }
     if powers.len() < 2 {
         let mut ticks = linear(low, high, count);
         ticks.major.retain(|(place, _)| *place > 0.0);

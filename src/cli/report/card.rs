@@ -15,7 +15,7 @@ use ra_pack::{Error, Finding, Pack, PackedArray};
 use super::super::array::{self, attribute_text};
 use super::super::diagnostics::without_numbers;
 use super::super::plot::{shortened, typeset};
-use super::super::text::{digits, grouped, human_bytes};
+use super::super::text::{digits, grouped, human_bytes, mean_text};
 use super::super::values::{self, flow};
 use super::picture::{self, Room};
 use super::snippet::snippets;
@@ -285,11 +285,12 @@ fn of_numbers(
                 }
             })
         };
-        let moment = |name: &str, number: Option<f64>| Some(row(name, digits(number?, 6)));
         let ends = vec![end("min", numbers.min), end("max", numbers.max)];
         // The mean of coordinates has no meaning.
-        let moments = (!is_coordinate)
-            .then(|| vec![moment("mean", numbers.mean), moment("std", numbers.std)]);
+        let moments = (!is_coordinate).then(|| {
+            let mean = numbers.mean.map(|mean| row("mean", mean_text(mean, numbers.std, 6)));
+            vec![mean, numbers.std.map(|std| row("std", digits(std, 6)))]
+        });
         html!("<div class=\"s\">{}<dl>{}{}</dl></div>", bins, ends, moments)
     });
     let others = [

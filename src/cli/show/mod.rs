@@ -18,7 +18,7 @@ use super::array::{ByCoordinate, Stored};
 use super::common::{Common, number};
 use super::output::Output;
 use super::table::aligned;
-use super::text::{columns, count, digits, float, indented, stepped};
+use super::text::{columns, count, digits, float, indented, mean_text, stepped};
 use super::values::{self, flow};
 use super::{Ending, Failure};
 
@@ -337,9 +337,9 @@ fn of_numbers(
         for (name, number) in [("min", min), ("max", max)] {
             lines.push((name, date(number).unwrap_or_else(|| format!("{number}{unit}"))));
         }
-        let mean = numbers
-            .mean
-            .map(|mean| date(Number::Float64(mean)).unwrap_or_else(|| text_of(mean, &unit)));
+        let mean = numbers.mean.map(|mean| {
+            date(Number::Float64(mean)).unwrap_or_else(|| mean_text(mean, numbers.std, 7) + &unit)
+        });
         let std = numbers.std.map(|std| text_of(std, &unit_of_std));
         for (name, text) in [("mean", mean), ("std", std)] {
             lines.push((name, text.unwrap_or_else(|| "out of range of a float".to_owned())));

@@ -20,9 +20,10 @@ pub(crate) struct ValueChange {
 }
 
 impl ValueChange {
-    /// Returns the keys below the name of an array.
+    /// Returns the keys below the name of an array, or those of an attribute of its group.
     pub(crate) fn key(&self) -> &[String] {
-        self.path.get(3..).unwrap_or_default()
+        let is_of_group = self.path.get(1).is_some_and(|key| key == "attributes");
+        self.path.get(if is_of_group { 1 } else { 3 }..).unwrap_or_default()
     }
 
     /// Returns the steps to the value in a document.

@@ -2,8 +2,8 @@
 
 use crate::finding::{Code, Finding};
 use crate::ndl::{
-    self, Datatype, Document, Endian, Entity, Extent, Ndarray, Order, Refusal, Revision, Step,
-    Value, ValueChange, entity_path,
+    self, Attribute, Datatype, Document, Endian, Entity, Extent, Ndarray, Order, Refusal, Revision,
+    Step, Value, ValueChange, entity_path,
 };
 use crate::pack::contents::Contents;
 use crate::pack::coordinates::Resolved;
@@ -11,7 +11,7 @@ use crate::pack::describe::{Fit, datatype_of, filter_word, fit};
 use crate::pack::described::{Described, Sources};
 use crate::pack::shape_of;
 use crate::path::MemberPath;
-use crate::ra::{Encoding, Flags, Header};
+use crate::ra::{ElementKind, Encoding, Flags, Header};
 
 /// An array and the description that must match its header.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +22,8 @@ pub(crate) struct DescribedArray<'a> {
     pub(crate) described: Described<'a>,
     /// A description of the elements whose order, attributes and names replace those of the document.
     pub(crate) known: Option<&'a Ndarray>,
+    /// Attributes of the group of these elements, which replace those of the document.
+    pub(crate) shared: &'a [Attribute],
 }
 
 /// Returns the new text of the document that describes `arrays`, and its changes; `None` if nothing changes. Dimensions
@@ -43,7 +45,7 @@ pub(crate) fn update(
     let (mut sources, mut refused) = (Sources::default(), Vec::new());
     for array in arrays {
         match array.in_line(contents) {
-            Ok(new) => array.described.change(&mut wanted, new),
+            Ok(new) => array.described.change(&mut wanted, new, array.shared),
             Err((message, axis)) => {
                 let actual = shape_of(array.header.dims(), array.described.order());
                 let place = [Step::Key("shape"), Step::Index(axis.unwrap_or_default())];
@@ -89,8 +91,8 @@ pub(crate) fn update(
 }
 
 impl Described<'_> {
-    /// Replaces the array in a copy of its document.
-    pub(crate) fn change(&self, document: &mut Document, new: Ndarray) {
+    /// Replaces the array in a copy of its document, and sets attributes of its group.
+    pub(crate) fn change(&self, document: &mut Document, new: Ndarray, shared: &[Attribute]) {
         let Self { facts, group, entity, .. } = self;
         let path = entity_path(&group.path, &entity.array().name);
         let (at, nth) = facts
@@ -103,6 +105,9 @@ impl Described<'_> {
             Entity::DimCoord(_) => &mut group.dimcoords,
         };
         *arrays.get_mut(nth).expect("a copy has as many arrays") = new;
+        for attribute in shared.iter().cloned() {
+            attribute.put_into(&mut group.attributes);
+        }
     }
 }
 
@@ -117,15 +122,19 @@ impl DescribedArray<'_> {
         if matches!(fit(&new.datatype, header.element()), Fit::Not(_)) {
             let datatype = known.map(|known| known.datatype.clone());
             let datatype = datatype.unwrap_or_else(|| datatype_of(header.element()));
-            let is_float = |it: &Datatype| {
-                matches!(it, Datatype::Float16 | Datatype::Float32 | Datatype::Float64)
-            };
-            if known.is_some() && !is_float(&new.datatype) && is_float(&datatype) {
-                new.unpack();
+            if known.is_some() {
+                forget(&mut new, &datatype, header.element().kind() == ElementKind::Complex);
             }
             new.datatype = datatype;
         }
-        known.inspect(|known| take_over(known, &mut new));
+        if let Some(known) = known {
+            let units = known.attribute("units");
+            if units.is_some() && units != new.attribute("units") {
+                new.unpack();
+                new.forget_missing();
+            }
+            take_over(known, &mut new);
+        }
         let extents = match described.entity {
             Entity::Ndarray(_) => self.shape(contents, &mut new)?,
             Entity::DimCoord(_) => {
@@ -205,6 +214,29 @@ impl DescribedArray<'_> {
             }
         }
         Ok(actual)
+    }
+}
+
+/// Removes what a description says about its elements and elements of another type cannot have: packing for physical
+/// values; units, missing values and names for elements that are not real numbers.
+fn forget(description: &mut Ndarray, datatype: &Datatype, is_complex: bool) {
+    let is_float =
+        |it: &Datatype| matches!(it, Datatype::Float16 | Datatype::Float32 | Datatype::Float64);
+    if !is_float(&description.datatype) && is_float(datatype) {
+        description.unpack();
+    }
+    let is_real = |it: &Datatype| it.integer().is_some() || is_float(it);
+    if is_real(&description.datatype) && !is_real(datatype) {
+        let is_date = description.attribute("units").and_then(Value::as_str);
+        let is_date = is_date.is_some_and(|units| units.contains(" since "));
+        let is_gone = |name: &str| match name {
+            "units" => !is_complex || is_date,
+            "calendar" | "flag_values" | "flag_meanings" | "flag_masks" => true,
+            _ => false,
+        };
+        description.attributes.retain(|attribute| !is_gone(&attribute.name));
+        description.unpack();
+        description.forget_missing();
     }
 }
 

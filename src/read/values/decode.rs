@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use super::names_of;
 use super::numbers::{
-    Number, ReadNumber, ReadPresent, meant_type, read_number, read_present, real_type, scaled,
+    Number, ReadNumber, ReadPresent, Scaling, meant_type, read_number, read_present, real_type,
+    scaled,
 };
-use super::{names_of, scale_and_offset};
 use crate::interchange::element_of_word;
 use crate::interchange::npy::{NUMPY_CALENDAR, member_path, units_name};
 use crate::ndl::{Datatype, Integer, Ndarray};
@@ -59,7 +60,7 @@ pub struct Decoder {
 }
 
 enum Kind {
-    Number { read: ReadPresent, scaling: Option<(f64, f64)>, units: Option<TimeUnits> },
+    Number { read: ReadPresent, scaling: Option<Scaling>, units: Option<TimeUnits> },
     Names { read: ReadPresent, names: HashMap<i128, Decoded> },
     Complex(ReadNumber),
     Utf32,
@@ -92,7 +93,7 @@ impl Decoder {
                 Some(names) => Kind::Names { read, names: by_number(&names) },
                 None => Kind::Number {
                     read,
-                    scaling: described.and_then(scale_and_offset),
+                    scaling: Scaling::of(element, described),
                     units: described.and_then(time_units),
                 },
             }
@@ -147,8 +148,18 @@ impl Decoder {
             _ => match element_of_word(datatype) {
                 Some(element) => {
                     let mut decoder = Self::new(element, None, raw);
-                    if let Kind::Number { units, .. } = &mut decoder.kind {
-                        *units = description.and_then(|found| member_units(found, path));
+                    let is_time = |found: &Ndarray| found.attribute(&units_name(path)).is_some();
+                    if let Kind::Number { units, read, .. } = &mut decoder.kind
+                        && let Some(found) = description.filter(|found| is_time(found))
+                    {
+                        *units = member_units(found, path);
+                        if element == ElementType::INT64 {
+                            *read = Box::new(|bytes| {
+                                let number = i64::from_ne_bytes(bytes.try_into().expect("8 bytes"));
+                                let number = Number::Int(number.into());
+                                (number, number == NOT_A_TIME)
+                            });
+                        }
                     }
                     return decoder;
                 }
@@ -206,7 +217,6 @@ impl Decoder {
                 let number = scaled(number, *scaling);
                 match units {
                     Some(_) if is_missing || number.to_f64().is_nan() => Decoded::NotATime,
-                    Some(_) if number == NOT_A_TIME => Decoded::NotATime,
                     units => units
                         .and_then(|units| date(units, number))
                         .map_or(Decoded::Number(number), Decoded::Date),

@@ -9,8 +9,8 @@ pub use self::numbers::{Number, scale_and_offset};
 
 pub(crate) use self::decode::time_of;
 pub(crate) use self::numbers::{
-    Converter, Floats, ReadNumber, ReadPresent, float_of, hull, is_number, meant_type, read_named,
-    read_number, read_present, real_type, scaled,
+    Converter, Floats, ReadNumber, ReadPresent, Scaling, float_of, hull, is_number, meant_type,
+    read_named, read_number, read_present, real_type, scaled,
 };
 pub(crate) use self::selection::{ArraySelection, Taken, for_each};
 

@@ -8,7 +8,7 @@ use bytemuck::Pod;
 use half::{bf16, f16};
 use serde::{Serialize, Serializer};
 
-use crate::ndl::{Ndarray, Value};
+use crate::ndl::{Datatype, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType};
 
 /// An exact number from an array.
@@ -127,12 +127,18 @@ pub(crate) fn float_of(value: &Value) -> Option<f64> {
 /// Returns the factor and the offset that convert stored numbers to physical values, as in `NetCDF`: the attributes
 /// `scale_factor` (default 1) and `add_offset` (default 0). `None` if the description has neither.
 pub fn scale_and_offset(description: &Ndarray) -> Option<(f64, f64)> {
-    let number = |name| match description.attribute(name)? {
-        Value::List(list) => match list.as_slice() {
-            [value] => float_of(value),
-            _ => None,
-        },
-        value => float_of(value),
+    let number = |name| {
+        let attribute = description.attributes.iter().find(|attribute| attribute.name == name)?;
+        let number = match &attribute.value {
+            Value::List(list) => match list.as_slice() {
+                [value] => float_of(value),
+                _ => None,
+            },
+            value => float_of(value),
+        };
+        // The text of such a float has only the digits that identify it.
+        let is_single = attribute.datatype == Datatype::Float32;
+        number.map(|number| if is_single { nearest(number).into() } else { number })
     };
     let (factor, offset) = (number("scale_factor"), number("add_offset"));
     factor.or(offset)?;
@@ -140,9 +146,47 @@ pub fn scale_and_offset(description: &Ndarray) -> Option<(f64, f64)> {
     (both.0.is_finite() && both.0 != 0.0 && both.1.is_finite()).then_some(both)
 }
 
+/// The conversion of stored numbers to physical values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scaling {
+    factor: f64,
+    offset: f64,
+    /// Whether the values are floats of 4 bytes, as NumPy has them: those of numbers of at most 2 bytes, or of such
+    /// floats, if factor and offset are floats of 4 bytes.
+    pub(crate) is_single: bool,
+}
+
+impl Scaling {
+    /// Returns the conversion that a description states, if it states any.
+    pub(crate) fn of(element: ElementType, description: Option<&Ndarray>) -> Option<Self> {
+        let description = description?;
+        let (factor, offset) = scale_and_offset(description)?;
+        let stated = ["scale_factor", "add_offset"].into_iter();
+        let mut stated = stated.filter_map(|name| {
+            description.attributes.iter().find(|attribute| attribute.name == name)
+        });
+        let is_short = element.elbyte() <= 2 || element == ElementType::FLOAT32;
+        let is_single = is_short && stated.all(|it| it.datatype == Datatype::Float32);
+        Some(Self { factor, offset, is_single })
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "NumPy computes with floats of 4 bytes")]
+    fn apply(self, number: f64) -> f64 {
+        if self.is_single {
+            return (number as f32 * self.factor as f32 + self.offset as f32).into();
+        }
+        number * self.factor + self.offset
+    }
+}
+
 /// Applies a factor and an offset, if there are any.
-pub(crate) fn scaled(number: Number, scaling: Option<(f64, f64)>) -> Number {
-    scaling.map_or(number, |(factor, offset)| Number::Float64(number.to_f64() * factor + offset))
+#[expect(clippy::cast_possible_truncation, reason = "a single value is a float of 4 bytes")]
+pub(crate) fn scaled(number: Number, scaling: Option<Scaling>) -> Number {
+    let Some(scaling) = scaling else { return number };
+    match scaling.apply(number.to_f64()) {
+        value if scaling.is_single => Number::Float32(value as f32),
+        value => Number::Float64(value),
+    }
 }
 
 /// A type of real numbers.
@@ -380,24 +424,28 @@ impl Converter {
         description: Option<&Ndarray>,
         raw: bool,
     ) -> Option<Self> {
-        fn real<T: Real>(description: Option<&Ndarray>, raw: bool) -> Converter {
-            let missing = missing::<T>(description);
-            let Some((factor, offset)) = description.and_then(scale_and_offset).filter(|_| !raw)
-            else {
+        fn real<T: Real>(
+            element: ElementType,
+            description: Option<&Ndarray>,
+            raw: bool,
+        ) -> Converter {
+            let missing = missing::<T>(description.filter(|_| !raw));
+            let Some(scaling) = Scaling::of(element, description.filter(|_| !raw)) else {
                 let convert = Box::new(move |bytes: &[u8]| convert(bytes, missing.as_ref()));
                 return Converter { convert, like: T::zeroed().number() };
             };
             let convert = move |bytes: &[u8]| {
                 let mut floats = Floats { exact: None, ..convert(bytes, missing.as_ref()) };
-                floats.numbers.iter_mut().for_each(|number| *number = *number * factor + offset);
+                floats.numbers.iter_mut().for_each(|number| *number = scaling.apply(*number));
                 floats
             };
-            Converter { convert: Box::new(convert), like: Number::Float64(0.0) }
+            let like = scaled(Number::Float64(0.0), Some(scaling));
+            Converter { convert: Box::new(convert), like }
         }
         if element.kind() == ElementKind::Complex {
             return Self::of_complex(element, magnitude);
         }
-        for_real!(element, real(description, raw))
+        for_real!(element, real(element, description, raw))
     }
 
     /// Makes a converter from complex elements, given by both parts; `None` for other elements.
