@@ -6,7 +6,7 @@ use ra_pack::Pack;
 use ra_pack::ra::{SlicePlan, parse_slice};
 use ra_pack::read::CornersOptions;
 
-use crate::experiment::{Experiment, FLOAT64, UINT8, le};
+use crate::experiment::{Element, Experiment, FLOAT64, UINT8, le};
 use crate::python::Python;
 
 #[test]
@@ -190,4 +190,29 @@ def pick(units, calendar, numbers, text, method):
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn text_and_packed_numbers_are_selected_as_they_are_shown() {
+    let coordinate = |name: &str, datatype: &str, attributes: &str| {
+        format!(
+            "dimcoords: {{{name}: {{size: 3, type: {datatype}, attributes: {{{attributes}}}}}}}\n"
+        )
+    };
+    let experiment = Experiment::new()
+        .array("name.ra", Element(0, 2), &[3], b"absoci")
+        .file("name.yaml", coordinate("name", "{opaque: {size: 2, tag: text}}", ""))
+        .array("z.ra", UINT8, &[3], &[1, 2, 3])
+        .file("z.yaml", coordinate("z", "uint8", "scale_factor: 0.1"))
+        .array("v.ra", UINT8, &[3, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8])
+        .describe("v.yaml", "[name, z]", "uint8");
+    let array = Pack::open(experiment.path()).unwrap().array("v.ra").unwrap();
+    for (selection, slice) in [
+        ("name=so", "1,:"),
+        ("z=0.3", ":,2"),
+        ("z=0.1:0.3,name=ci", "2,0:3"),
+        ("name=ab:so", "0:2,:"),
+    ] {
+        assert_eq!(array.slice_at(selection, false).unwrap(), slice, "{selection}");
+    }
 }
