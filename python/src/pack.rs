@@ -462,6 +462,7 @@ impl Pack {
     /// -------
     /// VerifyReport
     ///     All problems. It is true if the pack is valid.
+    #[expect(clippy::doc_markdown, reason = "the notation of NumPy")]
     #[pyo3(signature = (*, fast=false, only_manifests=false, strict=false, jobs=None, manifest=None))]
     fn verify<'py>(
         &self,
