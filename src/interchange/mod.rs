@@ -131,6 +131,20 @@ impl FormatError {
     }
 }
 
+/// The calendar of NumPy's dates.
+pub(crate) const NUMPY_CALENDAR: &str = "proleptic_gregorian";
+
+/// Returns the attribute with the unit of the member at `path` of a structure; of the whole element if that is empty.
+pub(crate) fn units_name(path: &str) -> String {
+    if path.is_empty() { "units".to_owned() } else { format!("{path}.units") }
+}
+
+/// Returns the path of a member. Dots in names are escaped with a backslash, so that paths are unique.
+pub(crate) fn member_path(path: &str, name: &str) -> String {
+    let name = name.replace('\\', "\\\\").replace('.', "\\.");
+    if path.is_empty() { name } else { format!("{path}.{name}") }
+}
+
 /// Returns the element type for a datatype, if it is the number with the same name.
 pub fn element_of_word(datatype: &Datatype) -> Option<ElementType> {
     let word = datatype.word()?;

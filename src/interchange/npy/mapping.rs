@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use super::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, MAX_ITEM, TimeUnit};
 use crate::interchange::literal::quoted;
-use crate::interchange::{FormatError, Variable, element_of_word, fillvalue, is_truth, truth};
+use crate::interchange::{
+    FormatError, NUMPY_CALENDAR, Variable, element_of_word, fillvalue, is_truth, member_path,
+    truth, units_name,
+};
 use crate::message::Message;
 use crate::ndl::{Attribute, Datatype, Integer, Ndarray, Value};
 use crate::ra::{ElementKind, ElementType, Flags};
@@ -16,11 +19,8 @@ const BYTES_TAG: &str = "text";
 const TEXT_TAG: &str = "utf-32le";
 /// The tag of a void that has the name of padding but is not padding.
 const VOID_TAG: &str = "void";
-/// The attribute with the unit of a time.
-const UNITS: &str = "units";
-/// The attribute with the calendar of dates, and that of NumPy's.
+/// The attribute with the calendar of dates.
 const CALENDAR: &str = "calendar";
-pub(crate) const NUMPY_CALENDAR: &str = "proleptic_gregorian";
 /// The number that means "not a time".
 const NOT_A_TIME: Value = Value::Int(i64::MIN);
 
@@ -96,17 +96,6 @@ fn empty(what: &str, descr: &Descr) -> FormatError {
         format!("{what} is `{descr}`, elements of no bytes"),
         "give it a width of at least 1 with `astype`, or leave it out",
     )
-}
-
-/// Returns the attribute with the unit of the member at `path`; of the whole element if that is empty.
-pub(crate) fn units_name(path: &str) -> String {
-    if path.is_empty() { UNITS.to_owned() } else { format!("{path}.{UNITS}") }
-}
-
-/// Returns the path of a member. Dots in names are escaped with a backslash, so that paths are unique.
-pub(crate) fn member_path(path: &str, name: &str) -> String {
-    let name = name.replace('\\', "\\\\").replace('.', "\\.");
-    if path.is_empty() { name } else { format!("{path}.{name}") }
 }
 
 /// Returns whether a name is that of padding.

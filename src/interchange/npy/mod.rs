@@ -32,7 +32,6 @@ pub use self::dtype::{ByteOrder, Descr, DtypeKind, DtypeScalar, Field, TimeUnit}
 pub use self::header::{MAGIC, MAX_HEADER, NpyHeader};
 
 use self::mapping::{FromDtype, from_dtype, to_dtype};
-pub(crate) use self::mapping::{NUMPY_CALENDAR, member_path, units_name};
 use super::{Block, ExportOptions, FormatError, ImportOptions, Variable, read_all, read_units};
 use crate::ndl::{Datatype, Endian, Extent, Ndarray, Order, Storage};
 use crate::ra::header::reverse_each;

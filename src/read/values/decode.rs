@@ -9,8 +9,7 @@ use super::numbers::{
     Number, ReadNumber, ReadPresent, Scaling, meant_type, read_number, read_present, real_type,
     scaled,
 };
-use crate::interchange::element_of_word;
-use crate::interchange::npy::{NUMPY_CALENDAR, member_path, units_name};
+use crate::interchange::{NUMPY_CALENDAR, element_of_word, member_path, units_name};
 use crate::ndl::{Datatype, Integer, Ndarray};
 use crate::ra::{ElementKind, ElementType};
 use crate::time::TimeUnits;
