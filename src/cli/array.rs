@@ -181,11 +181,15 @@ impl Dates {
         Self { calendar, epoch: seconds(epoch), unit: seconds(unit.into()) }
     }
 
-    /// Returns the time zone, if the days are those of the world.
-    pub(super) fn zone(self) -> Option<&'static str> {
-        let is_of_world =
-            matches!(self.calendar, Calendar::Standard | Calendar::ProlepticGregorian);
-        is_of_world.then_some("UTC")
+    /// Returns the time zone, or the name of a calendar that is not that of the world.
+    pub(super) fn zone(self) -> &'static str {
+        match self.calendar {
+            Calendar::Julian => "julian",
+            Calendar::NoLeap => "noleap",
+            Calendar::AllLeap => "all_leap",
+            Calendar::Days360 => "360_day",
+            _ => "UTC",
+        }
     }
 
     /// Converts the number to seconds since the first day of the calendar's count.

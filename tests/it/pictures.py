@@ -389,7 +389,9 @@ def check_dates(name, what, ticks, label, to_place, dates):
         ends = [cftime.num2date(to_place.number(place), *dates) for place in (ticks[0][0], ticks[-1][0])]
         seconds = abs((ends[1] - ends[0]).total_seconds())
         return expect(name, "times as numbers", seconds < 10, f"{ends} {dates}")
-    context = re.search(r"\[(?:([^\],]*), )?UTC(?:: [^\]]*)?\]", label)
+    zone = {"365_day": "noleap", "366_day": "all_leap"}.get(dates[1], dates[1])
+    zone = "UTC" if zone in ("standard", "gregorian", "proleptic_gregorian") else zone
+    context = re.search(rf"\[(?:([^\],]*), )?{zone}(?:: [^\]]*)?\]", label)
     expect(name, "labels of time", context, label)
     context = (context[1] or "") if context else ""
     has_year = False

@@ -23,7 +23,7 @@ fn files_of_other_formats_are_read_like_packs() {
     for (line, words) in [
         ("show a.npy", &["a.ra ("][..]),
         ("show a.npy --json", &["\"target\":\"a.npy\""]),
-        ("info a.npy", &["a.npy: a directory"]),
+        ("info a.npy", &["a.npy: a .npy file"]),
         ("list data.h5", &[".ra"]),
         ("show data.nc", &["data.nc: 1 array"]),
         ("list results.npz --names", &[".ra"]),

@@ -157,7 +157,7 @@ pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<T
         Some((dates.number(*seconds), step.text(date, context.is_none())?))
     };
     let minor = minor.moments(dates, first, last, MOST_MINOR);
-    let date = [context.as_deref(), dates.zone()].into_iter().flatten().collect::<Vec<_>>();
+    let date = [context.as_deref(), Some(dates.zone())].into_iter().flatten().collect::<Vec<_>>();
     let omitted = Omitted { date: date.join(", "), ..Omitted::default() };
     Some(Ticks {
         major: moments.iter().zip(&texts).filter_map(major).collect(),
