@@ -108,16 +108,17 @@ pub(super) fn write_json(
     text.finish(variable)
 }
 
-/// Returns the text of an array that is a single one. Otherwise, returns the bytes that were read.
+/// Returns the text of an array that is a single one. Also returns the bytes that were read, which may be no text.
 fn single_text(
     variable: &Variable,
     data: &mut impl Read,
 ) -> Result<(io::Cursor<Vec<u8>>, Option<String>), FormatError> {
     let (description, mut bytes) = (&variable.description, Vec::new());
-    if description.datatype == Datatype::String && description.shape.is_empty() {
-        data.read_to_end(&mut bytes)?;
+    if description.datatype != Datatype::String || !description.shape.is_empty() {
+        return Ok((io::Cursor::new(bytes), None));
     }
-    let text = str::from_utf8(&bytes).ok().filter(|text| !text.is_empty()).map(str::to_owned);
+    data.read_to_end(&mut bytes)?;
+    let text = str::from_utf8(&bytes).ok().map(str::to_owned);
     Ok((io::Cursor::new(bytes), text))
 }
 

@@ -228,6 +228,11 @@ impl Datatype {
         Integer::ALL.into_iter().find(|integer| integer.datatype() == *self)
     }
 
+    /// Returns whether elements are real floats of NDL.
+    pub(crate) fn is_float(&self) -> bool {
+        matches!(self, Self::Float16 | Self::Float32 | Self::Float64)
+    }
+
     /// Returns whether the datatype, or one inside it, is an extension that NDL 0.6.1 does not have.
     pub fn is_extension(&self) -> bool {
         match self {

@@ -275,15 +275,11 @@ fn is_number(datatype: &Datatype) -> bool {
         | Datatype::Vlen(_) => false,
         // Complex numbers are compounds of their two parts.
         Datatype::Compound(members) => {
-            matches!(&members[..], [(_, one), (_, other)] if one == other && is_float(one))
+            matches!(&members[..], [(_, one), (_, other)] if one == other && one.is_float())
         }
         Datatype::Array { base, .. } => is_number(base),
         _ => true,
     }
-}
-
-fn is_float(datatype: &Datatype) -> bool {
-    matches!(datatype, Datatype::Float16 | Datatype::Float32 | Datatype::Float64)
 }
 
 fn numbers(attribute: &Attribute) -> Box<dyn Iterator<Item = &Value> + '_> {

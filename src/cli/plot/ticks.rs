@@ -1,5 +1,7 @@
 //! Ticks of axes at round numbers.
 
+use std::ops::RangeInclusive;
+
 use super::super::text::{self, digits, float, grouped, trimmed};
 use super::units::power_of_ten;
 
@@ -118,31 +120,44 @@ pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64>
         .collect()
 }
 
+/// Powers of ten that are written without an exponent.
+const SHORT: RangeInclusive<f64> = -3.0..=4.0;
+
+/// Returns ticks at 1, 2 and 5 times powers of ten between numbers of similar size; `None` if there are fewer than three.
+fn between_powers(low: f64, high: f64) -> Option<Ticks> {
+    let (first, last) = (libm::log10(low).floor(), libm::log10(high));
+    if !SHORT.contains(&first) {
+        return None;
+    }
+    let all = |digits: &[f64]| -> Vec<f64> {
+        let powers = multiples(first, last, 1.0, MAX_TICKS).into_iter();
+        let places =
+            powers.flat_map(|power| digits.iter().map(move |it| it * libm::pow(10.0, power)));
+        places.filter(|place| (low..=high).contains(place)).collect()
+    };
+    let decimals = text::count(-first);
+    let major = all(&[1.0, 2.0, 5.0]).into_iter();
+    let major: Vec<_> = major.map(|place| (place, format!("{place:.decimals$}"))).collect();
+    let minor = all(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+    (major.len() > 2).then(|| Ticks { major, minor, ..Ticks::default() })
+}
+
 /// Returns ticks at powers of ten from `low` to `high`, or at round numbers if there are fewer than two.
 pub(super) fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
     let (first, last) = (libm::log10(low), libm::log10(high));
     let step = ((last - first) / float(count.max(1))).ceil().max(1.0);
     let powers = multiples(first, last, step, MAX_TICKS);
-    // Between two powers, multiples by 2 and 5 are round.
-    let digits = |power: f64| [1.0, 2.0, 5.0].map(|digit| digit * libm::pow(10.0, power));
-    let round: Vec<f64> =
-        multiples(first.floor(), last, 1.0, 4).into_iter().flat_map(digits).collect();
-    let round: Vec<f64> = round.into_iter().filter(|place| (low..=high).contains(place)).collect();
-    if powers.len() < 2 && round.len() > 2 {
-        let places = text::count(-first.floor());
-        let major = round.into_iter().map(|place| (place, format!("{place:.places$}"))).collect();
-        let between = |power: f64| (1..10_u8).map(move |it| f64::from(it) * libm::pow(10.0, power));
-        let minor = multiples(first.floor(), last, 1.0, 4).into_iter().flat_map(between).collect();
-        return Ticks { major, minor, ..Ticks::default() };
-    }
     if powers.len() < 2 {
+        if let Some(ticks) = between_powers(low, high) {
+            return ticks;
+        }
         let mut ticks = linear(low, high, count);
         ticks.major.retain(|(place, _)| *place > 0.0);
         ticks.minor.retain(|place| *place > 0.0);
         return ticks;
     }
     // All ticks have the same notation.
-    let is_short = powers.iter().all(|power| (-3.0..=4.0).contains(power));
+    let is_short = powers.iter().all(|power| SHORT.contains(power));
     let text = |power: f64| {
         if is_short {
             return format!("{:.*}", text::count(-power), libm::pow(10.0, power));
@@ -179,6 +194,8 @@ mod tests {
         );
         assert_eq!(texts(&logarithmic(0.01, 1e6, 4)), ["1e-2", "1e0", "1e2", "1e4", "1e6"]);
         assert_eq!(texts(&logarithmic(0.01, 1e4, 4)), ["0.01", "1", "100", "10000"]);
+        assert_eq!(texts(&logarithmic(0.013, 0.9, 6)), ["0.02", "0.05", "0.10", "0.20", "0.50"]);
+        assert_eq!(texts(&logarithmic(1e-20, 9e-20, 6)), texts(&linear(1e-20, 9e-20, 6)));
     }
 
     #[test]

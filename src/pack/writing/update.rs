@@ -220,12 +220,10 @@ impl DescribedArray<'_> {
 /// Removes what a description says about its elements and elements of another type cannot have: packing for physical
 /// values; units, missing values and names for elements that are not real numbers.
 fn forget(description: &mut Ndarray, datatype: &Datatype, is_complex: bool) {
-    let is_float =
-        |it: &Datatype| matches!(it, Datatype::Float16 | Datatype::Float32 | Datatype::Float64);
-    if !is_float(&description.datatype) && is_float(datatype) {
+    if !description.datatype.is_float() && datatype.is_float() {
         description.unpack();
     }
-    let is_real = |it: &Datatype| it.integer().is_some() || is_float(it);
+    let is_real = |it: &Datatype| it.integer().is_some() || it.is_float();
     if is_real(&description.datatype) && !is_real(datatype) {
         let is_date = description.attribute("units").and_then(Value::as_str);
         let is_date = is_date.is_some_and(|units| units.contains(" since "));
