@@ -108,7 +108,7 @@ pub(super) fn write_json(
     text.finish(variable)
 }
 
-/// Returns the text of an array that is a single one. Also returns the bytes that were read, which may be no text.
+/// Returns the text of an array that is a single one. Also returns the bytes that were read, whether they are text or not.
 fn single_text(
     variable: &Variable,
     data: &mut impl Read,
