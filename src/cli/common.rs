@@ -63,7 +63,16 @@ pub(super) type Choices<T> = [(&'static str, T, &'static str)];
 pub(super) fn words<T: Copy + Send + Sync>(
     words: &'static Choices<T>,
 ) -> impl TypedValueParser<Value = T> {
-    let known = words.iter().map(|(word, _, help)| PossibleValue::new(*word).help(*help));
+    words_but(words, &[])
+}
+
+/// Returns a parser for one of these words, which names those that it takes only to explain them.
+pub(super) fn words_but<T: Copy + Send + Sync>(
+    words: &'static Choices<T>,
+    unnamed: &[&str],
+) -> impl TypedValueParser<Value = T> {
+    let value = |word| PossibleValue::new(word).hide(unnamed.contains(&word));
+    let known = words.iter().map(|(word, _, help)| value(*word).help(*help));
     PossibleValuesParser::new(known).try_map(|typed| {
         words
             .iter()

@@ -11,7 +11,7 @@ use ra_pack::path::{escape, escape_path};
 use ra_pack::{Container, Error};
 
 use super::array::{Stored, extents};
-use super::common::{Choices, Common, FORMATS, compression, words};
+use super::common::{Choices, Common, FORMATS, compression, words, words_but};
 use super::output::Output;
 use super::text::{counted, human_bytes};
 use super::{Ending, Failure, diagnostics, shell};
@@ -43,11 +43,11 @@ pub(crate) struct ConvertArgs {
     output: Option<PathBuf>,
 
     /// Read IN in this format [default: inferred from name and first bytes].
-    #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
+    #[arg(long, value_name = "FORMAT", value_parser = words_but(FORMATS, &["csv", "json"]))]
     from: Option<ra_pack::convert::ArrayFormat>,
 
     /// Write OUT in this format [default: inferred from the name].
-    #[arg(long = "format", alias = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
+    #[arg(long = "format", alias = "to", value_name = "FORMAT", value_parser = words_but(FORMATS, &["nc", "h5"]))]
     to: Option<ra_pack::convert::ArrayFormat>,
 
     /// Convert only this array, such as run1/temperature.

@@ -287,7 +287,9 @@ fn next_step(error: &Error) -> Option<String> {
     let file = shell::path(path);
     let into = |extension| {
         let to = shell::path(&path.with_extension(extension));
-        format!("`ra-pack convert {file} {to}` converts it to RawArray")
+        format!(
+            "`ra-pack show {file}` reads it; `ra-pack convert {file} {to}` converts it to RawArray"
+        )
     };
     let is_named = |format: &ArrayFormat| {
         let is_foreign = matches!(kind, FileKind::NetCdf | FileKind::Hdf5);

@@ -52,7 +52,7 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["patterns", "verify", "all", "stat"])]
     member: Option<String>,
 
-    /// Count elements as equal if they differ by at most this number.
+    /// Count elements as equal if the stored numbers differ by at most this number.
     #[arg(long, value_name = "DISTANCE", default_value_t = 0.0, value_parser = distance, allow_negative_numbers = true)]
     tolerance: f64,
 
@@ -224,7 +224,7 @@ fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Endi
 /// Returns the reason why two arrays have no distance.
 fn no_distance(diff: &ArrayDiff) -> String {
     if diff.elements.is_some() {
-        return format!("{} elements are not numbers and have no distance", diff.element);
+        return "elements that are not numbers have no distance".to_owned();
     }
     let fields = diff.header.iter();
     let fields = fields.map(|field| format!("{} {} and {}", field.field, field.a, field.b));
@@ -275,7 +275,9 @@ fn rows(
     let place = |place: &DiffPlace| {
         let said = places.text(member, &place.index);
         let said = said.map_or(String::new(), |said| format!(" ({said})"));
-        format!("{} {between} {} at {:?}{said}", place.a, place.b, place.index)
+        let stored = place.stored.as_ref().map(|[a, b]| format!(" (stored {a} {between} {b})"));
+        let stored = stored.unwrap_or_default();
+        format!("{} {between} {}{stored} at {:?}{said}", place.a, place.b, place.index)
     };
     rows.extend(first.as_ref().map(|first| ("first", place(first))));
     let is_news = |furthest: &&DiffPlace| {
@@ -512,7 +514,7 @@ fn shown_name(member: &MemberDiff) -> String {
 fn type_and_size(member: &MemberDiff) -> String {
     let array = member.array.as_ref();
     let what = match (array, member.bytes_a, member.bytes_b) {
-        (Some(array), ..) => format!("{} {:?}", array.element, array.shape),
+        (Some(array), ..) => format!("{} {:?}", array.type_name, array.shape),
         (None, Some(a), Some(b)) if a != b => format!("{} → {}", human_bytes(a), human_bytes(b)),
         (None, a, b) => b.or(a).map_or(String::new(), human_bytes),
     };

@@ -49,7 +49,8 @@ pub(crate) struct GetArgs {
     #[command(flatten)]
     by_coordinate: ByCoordinate,
 
-    /// Write an array in this format [default: inferred from FILE, otherwise ra].
+    /// Write an array in this format [default: inferred from FILE, otherwise ra]. `csv` and `json` have values as they
+    /// are meant, the others as they are stored.
     #[arg(long, alias = "to", value_name = "FORMAT", value_parser = words(ARRAY_FORMATS))]
     format: Option<ArrayFormat>,
 
@@ -205,7 +206,8 @@ pub(crate) struct ExtractArgs {
     #[arg(value_name = "TARGET")]
     pub(super) archive: PathBuf,
 
-    /// Unpack members that match [default: all]. The name of an array also means its description.
+    /// Unpack members that match [default: all]. The name of an array also means its description; its coordinates are
+    /// members of their own.
     #[arg(value_name = "GLOB")]
     patterns: Vec<String>,
 

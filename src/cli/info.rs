@@ -18,7 +18,7 @@ use super::common::Common;
 use super::output::Output;
 use super::table::aligned;
 use super::text::{BOLD, counted, human_bytes, styled};
-use super::{Ending, Failure, diagnostics, shell};
+use super::{Ending, Failure, diagnostics, shell, values};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -130,13 +130,10 @@ fn pack_text(info: &PackInfo, file: Option<&Path>, color: bool) -> String {
         ],
     );
 
-    if !info.types.is_empty() {
+    if !info.named_types.is_empty() {
         page.head("types");
-        let types = info.types.iter().map(|(element, count)| {
-            let name = element.map_or("unreadable".to_owned(), |element| element.to_string());
-            [name, count.to_string()]
-        });
-        let types: Vec<_> = types.collect();
+        let types = info.named_types.iter();
+        let types: Vec<_> = types.map(|(name, count)| [name.clone(), count.to_string()]).collect();
         page.table([false, true], &types);
     }
     if !info.coordinates.is_empty() {
@@ -251,7 +248,8 @@ fn summary(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> String {
     let names = (0..).map(|axis| axis_name(ndarray, axis));
     let shape = extents(names.zip(lengths), info.order.unwrap_or_default());
     let title = label(ndarray, true).map_or_else(String::new, |label| format!(": {label}"));
-    format!("{} {shape}, {}{title}", info.element, human_bytes(info.header.data_len()))
+    let kind = values::type_name(ndarray, info.element);
+    format!("{kind} {shape}, {}{title}", human_bytes(info.header.data_len()))
 }
 
 /// Returns the name of a dimension in the shape of the description.
@@ -288,7 +286,7 @@ fn header(info: &ArrayInfo, ndarray: Option<&Ndarray>) -> Vec<[String; 4]> {
         format!("bytes of data: {}", factors.join(" × "))
     };
     let magic = "8 bytes of text; all other fields are 64-bit integers".to_owned();
-    let element = format!("bytes per element: {}", info.element);
+    let element = format!("bytes per element: {}", values::type_name(ndarray, info.element));
     let scalar = if info.ndims == 0 { "dimensions: a scalar" } else { "dimensions" };
     let mut fields = vec![
         ("magic", "rawarray".to_owned(), magic),

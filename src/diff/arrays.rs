@@ -8,20 +8,17 @@ use super::options::DiffOptions;
 use super::report::{DiffPlace, Distance, ElementsDiff, FieldDifference};
 use crate::error::{Error, Result};
 use crate::fs::File;
-use crate::ndl::Order;
+use crate::ndl::{Ndarray, Order};
 use crate::pack::shape_of;
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::{Decoder, ElementType, Encoding, Flags, Header, ReadError, Reversal};
+use crate::ra::{self, ElementType, Encoding, Flags, Header, ReadError, Reversal};
 use crate::read::open::elements::{check_decoded, find_encoding};
 use crate::read::single_file;
-use crate::read::values::{Number, ReadNumber, read_number, real_type};
+use crate::read::values::{Decoder, Number, ReadNumber, read_number, real_type};
 
 /// Size in bytes of the blocks of elements that are compared at once; at least one element.
 const COMPARED_AT_ONCE: u64 = 1 << 20;
-
-/// Maximum number of bytes shown of one element.
-const MAX_ELEMENT_SHOWN: usize = 16;
 
 /// Compares two headers, and the elements if types and shapes are the same.
 pub(super) fn compare(
@@ -36,7 +33,7 @@ pub(super) fn compare(
     let is_other_order = first.is_row() != second.is_row();
     let (mut ours, mut theirs) =
         (first.elements(), if is_other_order { second.reversed()? } else { second.elements() });
-    let mut comparison = Comparison::new(first, options);
+    let mut comparison = Comparison::new([first, second], options);
     let mut blocks = (Vec::new(), Vec::new());
     for len in first.blocks() {
         blocks.0.resize(len?, 0);
@@ -94,6 +91,7 @@ pub(super) struct OpenArray {
     stored: Header,
     /// Header of the elements as they are read.
     header: Header,
+    description: Option<Ndarray>,
     order: Order,
     encoding: Encoding,
     /// All bytes after the header.
@@ -111,11 +109,11 @@ impl OpenArray {
         let blob = Blob::whole(File::open(path)?.watched(progress))?;
         let name = path.to_string_lossy().into_owned();
         let described = single_file::description_beside(path)?;
-        Self::new(&name, &blob, described.map_or(Order::Column, |ndarray| ndarray.order()))
+        Self::new(&name, &blob, described)
     }
 
     /// Opens the array in `blob`.
-    pub(super) fn new(name: &str, blob: &Blob, order: Order) -> Result<Self> {
+    pub(super) fn new(name: &str, blob: &Blob, description: Option<Ndarray>) -> Result<Self> {
         let unreadable = |error| Error::array_file(name.as_ref(), error);
         let stored = Header::read(&mut blob.reader()).map_err(unreadable)?;
         let trailing = stored.check_file_len(blob.len).map_err(|error| unreadable(error.into()))?;
@@ -127,7 +125,14 @@ impl OpenArray {
             (Encoding::Raw, section.len - trailing)
         };
         let (header, metadata) = (stored.decoded(), section.after(used));
-        Ok(Self { name: name.to_owned(), stored, header, order, encoding, section, metadata })
+        let (name, order) =
+            (name.to_owned(), description.as_ref().map_or(Order::Column, Ndarray::order));
+        Ok(Self { name, stored, header, description, order, encoding, section, metadata })
+    }
+
+    /// Returns the header of the elements as they are read.
+    pub(super) fn header(&self) -> &Header {
+        &self.header
     }
 
     pub(super) fn element(&self) -> ElementType {
@@ -190,7 +195,8 @@ impl OpenArray {
 
     /// Returns a reader of all elements.
     fn elements(&self) -> ReadNext<'_> {
-        let mut decoder = Decoder::new(self.section.reader(), self.stored.clone(), self.encoding);
+        let mut decoder =
+            ra::Decoder::new(self.section.reader(), self.stored.clone(), self.encoding);
         Box::new(move |buffer| {
             let read = decoder.read_exact(buffer).map_err(ReadError::from);
             let swapped = read.and_then(|()| Ok(decoder.swap_to_native(buffer)?));
@@ -233,6 +239,10 @@ type ElementParts = (Number, Option<Number>);
 /// The comparison of elements so far.
 struct Comparison<'a> {
     array: &'a OpenArray,
+    /// Decodes the elements of each array as its description says.
+    meant: [Decoder; 2],
+    /// Decodes stored numbers.
+    stored: Decoder,
     options: &'a DiffOptions,
     elbyte: usize,
     /// Reads a number of the element; `None` if elements are not numbers.
@@ -243,12 +253,20 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(array: &'a OpenArray, options: &'a DiffOptions) -> Self {
+    fn new(sides: [&'a OpenArray; 2], options: &'a DiffOptions) -> Self {
+        let array = sides[0];
+        // A file without a description is compared as a copy of the other one.
+        let meant = |one: &OpenArray, other: &OpenArray| {
+            let description = one.description.as_ref().or(other.description.as_ref());
+            Decoder::new(one.element(), description, false)
+        };
         let element = array.element();
         let element = if element == ElementType::BOOL { ElementType::UINT8 } else { element };
         let read = read_number(real_type(element));
         Self {
             array,
+            meant: [meant(sides[0], sides[1]), meant(sides[1], sides[0])],
+            stored: Decoder::new(element, None, true),
             options,
             elbyte: usize::try_from(element.elbyte()).unwrap_or(usize::MAX),
             read,
@@ -318,28 +336,15 @@ impl<'a> Comparison<'a> {
     }
 
     fn place(&self, number: u64, a: &[u8], b: &[u8]) -> DiffPlace {
-        DiffPlace { index: self.array.index(number), a: self.text(a), b: self.text(b) }
-    }
-
-    fn text(&self, bytes: &[u8]) -> String {
-        // Short numbers are easier to read without an exponent.
-        let text = |number: Number| match (number, number.to_f64().abs()) {
-            (Number::Float32(float), 1e-5..1e-4) => float.to_string(),
-            (Number::Float64(float), 1e-5..1e-4) => float.to_string(),
-            _ => number.to_string(),
-        };
-        match self.parts(bytes) {
-            Some((re, None)) => text(re),
-            Some((re, Some(im))) => {
-                let sign = if im.to_f64().is_sign_negative() { "" } else { "+" };
-                format!("{}{sign}{}i", text(re), text(im))
-            }
-            None => {
-                let hex = bytes.iter().take(MAX_ELEMENT_SHOWN).map(|byte| format!("{byte:02x}"));
-                let more = if bytes.len() > MAX_ELEMENT_SHOWN { "…" } else { "" };
-                format!("0x{}{more}", hex.collect::<String>())
-            }
-        }
+        let index = self.array.index(number);
+        let [of_a, of_b] = &self.meant;
+        let meant = [of_a.decode(a).to_string(), of_b.decode(b).to_string()];
+        let stored = [a, b].map(|bytes| self.stored.decode(bytes).to_string());
+        let is_stored = meant == stored || meant[0] == meant[1];
+        let is_both = !is_stored && self.read.is_some();
+        let ([a, b], stored) =
+            if is_stored { (stored, None) } else { (meant, is_both.then_some(stored)) };
+        DiffPlace { index, a, b, stored }
     }
 }
 

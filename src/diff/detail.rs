@@ -8,10 +8,8 @@ use super::report::{ArrayChange, DescriptionDifference, MemberChange, MemberDiff
 use super::side::{PackSide, is_same};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
-use crate::ndl::{Document, Order, Value};
-use crate::pack::{
-    self, Content, Contents, Described, DescriptionFacts, Entity, PACK_DOCUMENT, shape_of,
-};
+use crate::ndl::{Document, Ndarray, Order, Value};
+use crate::pack::{self, Content, Contents, Described, DescriptionFacts, Entity, PACK_DOCUMENT};
 use crate::path::MemberPath;
 use crate::ra::Header;
 use crate::read::open::LONGEST_HEADER;
@@ -110,23 +108,25 @@ impl Details<'_> {
                 DescriptionDifference { path, a: None, b: None }
             }));
         }
-        let is_same_file = is_same(self.a, self.b, a.file, b.file) && ours.order == theirs.order;
+        let is_same_file =
+            is_same(self.a, self.b, a.file, b.file) && ours.order() == theirs.order();
         if is_same_file && member.description.is_empty() {
             return Ok(true);
         }
-        let open = |side: &PackSide, unit: &Unit, order| {
-            OpenArray::new(side.name(unit.file), &side.blob(unit.file, u64::MAX)?, order)
+        let open = |side: &PackSide, unit: &Unit, statement: &Statement| {
+            let description = statement.description.clone();
+            OpenArray::new(side.name(unit.file), &side.blob(unit.file, u64::MAX)?, description)
         };
         let change = || {
-            let ours = open(self.a, a, ours.order)?;
-            let theirs = open(self.b, b, theirs.order)?;
-            let mut array = ArrayChange::new(theirs.element(), theirs.shape());
+            let first = open(self.a, a, &ours)?;
+            let second = open(self.b, b, &theirs)?;
+            let mut array = ArrayChange::new(second.header(), theirs.description.as_ref());
             if !is_same_file {
-                (array.header, array.elements) = compare(&ours, &theirs, self.options)?;
+                (array.header, array.elements) = compare(&first, &second, self.options)?;
             }
             // The storage of arrays with different shapes or types need not be reported.
             if array.elements.is_some() {
-                array.stored = stored_otherwise(&ours, &theirs);
+                array.stored = stored_otherwise(&first, &second);
             }
             Ok(array)
         };
@@ -151,8 +151,8 @@ fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
         header.check_file_len(side.size(unit.file)).ok().map(|_| header)
     };
     let array = is_array(&name).then(header).flatten().map(|header| {
-        let order = statement_of(side, unit).unwrap_or_default().order;
-        ArrayChange::new(header.element(), shape_of(header.dims(), order))
+        let statement = statement_of(side, unit).unwrap_or_default();
+        ArrayChange::new(&header, statement.description.as_ref())
     });
     let generated = unit.generated;
     MemberDiff { name, change, generated, bytes_a, bytes_b, array, ..MemberDiff::default() }
@@ -163,7 +163,7 @@ fn alone(side: &PackSide, unit: &Unit, change: MemberChange) -> MemberDiff {
 struct Statement {
     /// Its kind and its value.
     stated: Option<(&'static str, Value)>,
-    order: Order,
+    description: Option<Ndarray>,
     is_invalid: bool,
 }
 
@@ -190,7 +190,12 @@ impl Statement {
             Entity::DimCoord(_) => "dimcoord",
         };
         let stated = Some((kind, entity.to_value()));
-        Self { stated, order: entity.order(), is_invalid: false }
+        let description = Some(entity.array().clone());
+        Self { stated, description, is_invalid: false }
+    }
+
+    fn order(&self) -> Order {
+        self.description.as_ref().map(Ndarray::order).unwrap_or_default()
     }
 }
 

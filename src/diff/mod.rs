@@ -102,7 +102,6 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
     let pack = Pack::open_watched(path, progress)?;
     let member = &*pack.resolve(member)?;
     let array = pack.array(member)?;
-    let order = array.description()?.map(|description| description.order()).unwrap_or_default();
     let blob = if let Some((start, _)) = array.offsets()? {
         pack.copy_to(member, &mut std::io::sink())?;
         let file = Arc::new(File::open(path)?.watched(progress));
@@ -112,7 +111,7 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         pack.copy_to(member, &mut &scratch)?;
         Blob::whole(scratch)?
     };
-    OpenArray::new(member, &blob, order)
+    OpenArray::new(member, &blob, array.description()?)
 }
 
 /// Compares two packs: archives of any kind, or directories.

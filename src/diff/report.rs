@@ -6,8 +6,10 @@ use serde::Serialize;
 
 use crate::archive::Container;
 use crate::finding::Finding;
-use crate::pack::Layout;
-use crate::ra::ElementType;
+use crate::ndl::Ndarray;
+use crate::pack::{Layout, shape_of};
+use crate::ra::{ElementType, Header};
+use crate::read::type_name;
 
 /// The differences of two arrays.
 #[derive(Debug, Clone, Serialize)]
@@ -75,10 +77,13 @@ pub struct ElementsDiff {
 pub struct DiffPlace {
     /// Index of the element in the order of the shape.
     pub index: Vec<u64>,
-    /// The element of the first array.
+    /// The element of the first array: what it means by its description.
     pub a: String,
     /// The element of the second array.
     pub b: String,
+    /// The numbers that are stored for both, if they are others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored: Option<[String; 2]>,
 }
 
 /// The distances of two arrays over all elements, tolerated or not. The distance of complex numbers is the magnitude of
@@ -242,6 +247,9 @@ pub struct ArrayChange {
     #[cfg_attr(test, schemars(with = "String"))]
     #[serde(rename = "type")]
     pub element: ElementType,
+    /// Name of the type for people, as [`type_name`](crate::read::type_name).
+    #[serde(skip)]
+    pub type_name: String,
     /// Lengths of the dimensions, in the second pack if the array is there, in the order of its description's shape.
     pub shape: Vec<u64>,
     /// Differences of the headers, and of the bytes after the data.
@@ -288,9 +296,16 @@ pub struct FileDifference {
 }
 
 impl ArrayChange {
-    pub(super) fn new(element: ElementType, shape: Vec<u64>) -> Self {
-        let (header, stored) = (Vec::new(), Vec::new());
-        Self { element, shape, header, stored, elements: None }
+    pub(super) fn new(header: &Header, description: Option<&Ndarray>) -> Self {
+        let (element, order) = (header.element(), description.map(Ndarray::order));
+        Self {
+            element,
+            type_name: type_name(element, description.map(|ndarray| &ndarray.datatype)),
+            shape: shape_of(header.dims(), order.unwrap_or_default()),
+            header: Vec::new(),
+            stored: Vec::new(),
+            elements: None,
+        }
     }
 }
 

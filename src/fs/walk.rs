@@ -47,8 +47,8 @@ pub(crate) struct Walked {
 
 /// Lists all files and directories below `root`, sorted by the bytes of their complete paths.
 ///
-/// Links are listed as links. With `follow`, they are listed as their targets, apart from those that lead to nothing,
-/// and a loop is an error.
+/// Links are listed as links. With `follow`, they are listed as their targets, apart from those that lead to nothing
+/// or to a directory above them.
 pub(crate) fn walk(root: &Path, follow: bool, progress: &Progress) -> Result<Vec<Walked>> {
     collect(root, walkdir::WalkDir::new(root).follow_links(follow), progress)
 }
@@ -68,7 +68,8 @@ fn collect(root: &Path, walk: walkdir::WalkDir, progress: &Progress) -> Result<V
                 let path = error.path().unwrap_or(root).to_owned();
                 let is_absent =
                     error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::NotFound);
-                if error.depth() == 0 || !is_absent || !super::is_link(&path) {
+                let is_followable = error.loop_ancestor().is_none() && !is_absent;
+                if error.depth() == 0 || is_followable || !super::is_link(&path) {
                     return Err(Error::io("read", path)(error.into()));
                 }
                 (path, MemberKind::Link)

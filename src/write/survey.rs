@@ -156,7 +156,10 @@ pub(crate) fn names(
 /// Makes the finding about a link that is not followed, or cannot be followed.
 pub(crate) fn link(name: &str, follow: bool) -> Finding {
     let (message, hint) = if follow {
-        ("the link leads to nothing", Message::from("correct or delete it"))
+        (
+            "the link leads to nothing, or to a directory that contains it",
+            Message::from("correct or delete it"),
+        )
     } else {
         let hint = Message::from("follow it with ").option("dereference");
         ("the file is a symbolic link", hint)

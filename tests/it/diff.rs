@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::experiment::{Element, Experiment, UINT8, le, raw_array};
+use crate::experiment::{Element, Experiment, INT16, UINT8, le, raw_array};
 use crate::run::{Ran, ra};
 
 const F32: Element = Element(3, 4);
@@ -71,7 +71,7 @@ fn distances_of_complex_numbers_are_magnitudes() {
     let home = Experiment::new()
         .array("a.ra", Element(4, 16), &[2], &le(f64::to_le_bytes, [0.0, 0.0, 1.0, 1.0]))
         .array("b.ra", Element(4, 16), &[2], &le(f64::to_le_bytes, [3.0, 4.0, 1.0, 1.0]));
-    diff(&home, "a.ra", "b.ra", &[]).exits(1).says(&["0+0i | 3+4i at [0]", "max 5, L1 5, L2 5"]);
+    diff(&home, "a.ra", "b.ra", &[]).exits(1).says(&["0+0j | 3+4j at [0]", "max 5, L1 5, L2 5"]);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn trailing_metadata_and_opaque_elements_are_compared_as_bytes() {
     diff(&home, "a.ra", "b.ra", &[]).exits(1).says(&["none | 4 bytes"]);
     diff(&home, "b.ra", "c.ra", &[]).exits(1).says(&["4 bytes | 4 bytes, others"]);
     diff(&home, "a.ra", "d.ra", &[]).exits(1).says(&["0x646566 | 0x646546 at [1]"]);
-    diff(&home, "a.ra", "d.ra", &["--l2"]).exits(2).says(&["are not numbers"]);
+    diff(&home, "a.ra", "d.ra", &["--l2"]).exits(2).says(&["that are not numbers"]);
 }
 
 #[test]
@@ -166,4 +166,52 @@ fn an_unreadable_array_is_not_a_difference() {
     diff(&home, "no.ra", "a.ra", &[]).exits(2).says(&["no.ra"]);
     diff(&home, "a.ra", "nowhere.ra", &[]).exits(2).says(&["nowhere.ra"]);
     ra("diff", &[Path::new("a.ra")], &[]).exits(2).says(&["<B>"]);
+}
+
+#[test]
+fn elements_are_shown_as_they_are_meant() {
+    let described = |kind: &str, attributes: &str| {
+        format!(
+            "ndarrays:\n  a:\n    shape: [2]\n    type: {kind}\n    attributes: {{{attributes}}}\n"
+        )
+    };
+    let text = |text: &str| text.chars().flat_map(|it| u32::from(it).to_le_bytes()).collect();
+    let utf32 = "opaque: {size: 8, tag: utf-32le}";
+    for (element, [a, b], description, said) in [
+        (
+            Element(0, 8),
+            [text("abcd"), text("abce")],
+            described(&format!("{{{utf32}}}"), ""),
+            "\"cd\" | \"ce\" at [1]",
+        ),
+        // 2024-06-04 is the day 19878 of 1970 for NumPy.
+        (
+            INT16,
+            [[19877, 19878], [19877, 19879]].map(|days| le(i16::to_le_bytes, days)),
+            described("int16", "units: days since 1970-01-01"),
+            "2024-06-04 | 2024-06-05 (stored 19878 | 19879) at [1]",
+        ),
+        (
+            INT16,
+            [[1, 2], [1, 5]].map(|it| le(i16::to_le_bytes, it)),
+            described("int16", "scale_factor: 0.5, add_offset: 10.0"),
+            "11 | 12.5 (stored 2 | 5) at [1]",
+        ),
+        (
+            UINT8,
+            [vec![0, 1], vec![0, 7]],
+            described(
+                "uint8",
+                "flag_values: {shape: [2], type: uint8, value: [0, 1]}, flag_meanings: good bad",
+            ),
+            "bad | 7 (stored 1 | 7) at [1]",
+        ),
+    ] {
+        let home = Experiment::new()
+            .array("a.ra", element, &[2], &a)
+            .file("a.yaml", &description)
+            .array("b.ra", element, &[2], &b)
+            .file("b.yaml", &description);
+        diff(&home, "a.ra", "b.ra", &[]).exits(1).says(&[said]);
+    }
 }

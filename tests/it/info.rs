@@ -229,6 +229,7 @@ fn a_pack_is_summarized() {
         .file("note.txt", "note");
     let scratch = TempDir::new().unwrap();
     let archive = pack(&experiment, scratch.path(), "x.zip", &["--describe"]);
+    assert_eq!(ra("info", &[&archive], &[]).exits(0).said().matches("uint8").count(), 1);
     let info = ra("info", &[experiment.path()], &["--json"]).exits(1).json();
     assert_eq!(info["undescribed"], 1);
     let info = ra("info", &[&archive], &["--json"]).exits(0).json();
@@ -331,4 +332,18 @@ fn files_of_other_formats_are_to_be_converted() {
     let ran = ra("info", &[&experiment.path().join("b c.npz")], &["x"]).exits(2);
     ran.says(&["ra-pack convert ", "b c.zip"]);
     ra("info", &[&experiment.path().join("a.npy")], &[]).exits(1).says(&["a.npy", "byte 0"]);
+}
+
+#[test]
+fn types_have_the_names_that_the_description_gives_them() {
+    let text = "ndarrays:\n  t:\n    shape: [2]\n    type: {opaque: {size: 8, tag: utf-32le}}\n";
+    let home = Experiment::new().array("t.ra", Element(0, 8), &[2], &[0; 16]).file("t.yaml", text);
+    ra("info", &[home.path()], &[]).exits(0).says(&["text[2]  1"]);
+    let array = ra("info", &[&home.path().join("t.ra")], &[]).exits(0);
+    array.says(&["text[2] [2], 16 B", "bytes per element: text[2]"]);
+    ra("diff", &[home.path(), Experiment::new().file("note", "").path()], &[])
+        .exits(1)
+        .says(&["- t.ra", "text[2] [2]"]);
+    let json = ra("info", &[home.path()], &["--json"]).exits(0).json();
+    assert_eq!(json["types"], serde_json::json!({"user8": 1}));
 }

@@ -42,6 +42,52 @@ pub enum Decoded {
     List(Vec<Self>),
 }
 
+/// Longest list that is written whole, and number of bytes without a meaning that are written.
+const MOST_WRITTEN: usize = 16;
+
+/// Writes a value on one line: text in quotes, complex numbers with `j`, a structure as `(1, 2)`, missing values as
+/// NumPy has them. Long lists and bytes are cut.
+impl fmt::Display for Decoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut list =
+            |open: &str, values: &mut dyn ExactSizeIterator<Item = &Self>, close: &str| {
+                let is_cut = values.len() > MOST_WRITTEN;
+                f.write_str(open)?;
+                for (nth, value) in values.take(MOST_WRITTEN).enumerate() {
+                    write!(f, "{}{value}", if nth > 0 { ", " } else { "" })?;
+                }
+                write!(f, "{}{close}", if is_cut { ", …" } else { "" })
+            };
+        match self {
+            Self::Missing => f.write_str("nan"),
+            Self::NotATime => f.write_str("NaT"),
+            Self::Bool(truth) => truth.fmt(f),
+            // Short numbers are easier to read without an exponent.
+            Self::Number(Number::Float32(number)) if matches!(number.abs(), 1e-5..1e-4) => {
+                number.fmt(f)
+            }
+            Self::Number(Number::Float64(number)) if matches!(number.abs(), 1e-5..1e-4) => {
+                number.fmt(f)
+            }
+            Self::Number(number) => number.fmt(f),
+            Self::Complex(re, im) => {
+                let sign = if im.to_f64().is_sign_negative() { "" } else { "+" };
+                write!(f, "{re}{sign}{im}j")
+            }
+            Self::Date(date) => f.write_str(date),
+            Self::Name(name) => f.write_str(name),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Bytes(bytes) => {
+                f.write_str("0x")?;
+                bytes.iter().take(MOST_WRITTEN).try_for_each(|byte| write!(f, "{byte:02x}"))?;
+                f.write_str(if bytes.len() > MOST_WRITTEN { "…" } else { "" })
+            }
+            Self::Struct(members) => list("(", &mut members.iter().map(|(_, value)| value), ")"),
+            Self::List(values) => list("[", &mut values.iter(), "]"),
+        }
+    }
+}
+
 /// Decodes elements of one type, in the byte order of this machine.
 ///
 /// ```
