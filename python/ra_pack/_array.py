@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._errors import Mismatch
+from ._errors import Mismatch, Unsupported
 from ._ra_pack import Array, open
 
 
@@ -52,6 +52,80 @@ def has_order(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: str
     if not (out.flags.writeable and out.flags.forc):
         raise Mismatch("`out`: expected a contiguous array that may be changed")
     return out.flags.f_contiguous if order == "F" else out.flags.c_contiguous
+
+
+#: Units of times in the words of the CF conventions, in the singular, and those of NumPy.
+_TIME_UNITS = {
+    **{word: "W" for word in ("week", "weeks")},
+    **{word: "D" for word in ("day", "days", "d")},
+    **{word: "h" for word in ("hour", "hours", "hr", "hrs", "h")},
+    **{word: "m" for word in ("minute", "minutes", "min", "mins")},
+    **{word: "s" for word in ("second", "seconds", "sec", "secs", "s")},
+    **{word: "ms" for word in ("millisecond", "milliseconds", "millisec", "millisecs", "msec", "msecs", "ms")},
+    **{word: "us" for word in ("microsecond", "microseconds", "microsec", "microsecs")},
+    **{word: "ns" for word in ("nanosecond", "nanoseconds")},
+}
+#: The first day of the Gregorian calendar, as a time of NumPy.
+_GREGORIAN = np.datetime64("1582-10-15")
+
+
+def decode(name: str, attrs: dict[str, Any], fill_value: Any, epoch: str | None, values: Any) -> Any:
+    """Return text for bytes, and times for numbers with the units of times. `epoch` is the date of the number 0."""
+    values = np.asanyarray(values)
+    if values.dtype.kind == "S":
+        try:
+            return np.char.decode(values, "utf-8")[()]
+        except UnicodeDecodeError as error:
+            raise Mismatch(f"`{name}` has bytes that are not text: {error}") from None
+    units = str(attrs.get("units", ""))
+    unit = _TIME_UNITS.get(units.split()[0].lower()) if units.strip() else None
+    if unit is None or values.dtype.kind not in "iuf" or (epoch is None and not _is_duration(units, values.dtype)):
+        return values[()]
+    known = np.isfinite(values)
+    for sentinel in (fill_value, attrs.get("_FillValue"), attrs.get("missing_value"), np.iinfo(np.int64).min):
+        if sentinel is not None:
+            known &= ~np.isin(values, sentinel)
+    origin = np.datetime64(0, "s") if epoch is None else np.datetime64(epoch)
+    times = _steps(name, values, known, unit, origin)
+    if epoch is None:
+        return times[()]
+    calendar = str(attrs.get("calendar", "standard")).lower()
+    dates = _coarse(origin, unit) + times
+    is_mixed = calendar in ("standard", "gregorian")
+    # A comparison of nanoseconds with the year 1582 would overflow.
+    is_early = origin < _GREGORIAN or (dates.astype("M8[s]") < _GREGORIAN).any()
+    if is_mixed and is_early or not (is_mixed or calendar == "proleptic_gregorian"):
+        raise Unsupported(
+            f"`{name}` has times of the calendar {calendar!r} that NumPy does not have; open it with xarray and cftime"
+        )
+    return dates[()]
+
+
+def _coarse(origin: Any, unit: str) -> Any:
+    """Return the same time in this unit if it is a whole number of them."""
+    coarse = origin.astype(f"M8[{'D' if unit == 'W' else unit}]")
+    return coarse if coarse == origin else origin
+
+
+def _is_duration(units: str, dtype: "np.dtype[Any]") -> bool:
+    """Return whether numbers are what `write` makes of `timedelta64`."""
+    return dtype == np.int64 and units in _TIME_UNITS and units.endswith("s") and len(units) > 2
+
+
+def _steps(name: str, values: Any, known: Any, unit: Any, origin: Any) -> Any:
+    """Return numbers of a unit as times that can be added to `origin`, and `NaT` for those that are not known. Floats are
+    rounded to nanoseconds, or microseconds if they are too far from 1970 for nanoseconds."""
+    second, kept = np.timedelta64(1, "s"), np.where(known, values, 0)
+    farthest = float(np.abs(kept.astype(np.float64)).max(initial=0))
+    seconds = farthest * float(np.timedelta64(1, unit) / second) + abs(float((origin - np.datetime64(0, "s")) / second))
+    is_whole = values.dtype.kind in "iu"
+    steps_in: Any = unit if is_whole else "ns" if seconds < 2**62 / 1e9 else "us"
+    finest: Any = np.datetime_data((_coarse(origin, unit) + np.timedelta64(1, steps_in)).dtype)[0]
+    if seconds >= 2.0**62 * float(np.timedelta64(1, finest) / second):
+        raise Unsupported(f"`{name}` has times that NumPy cannot store; open it with xarray and cftime")
+    if not is_whole:
+        kept = np.round(kept.astype(np.float64) * (np.timedelta64(1, unit) / np.timedelta64(1, steps_in)))
+    return np.where(known, kept.astype(np.int64).astype(f"m8[{steps_in}]"), np.timedelta64("NaT", steps_in))
 
 
 def dlpack(array: Array, **options: Any) -> Any:

@@ -33,6 +33,8 @@ UNITS = {
     "us": "microseconds",
     "ns": "nanoseconds",
 }
+#: Bytes of a Dask array that are computed at once, if its chunks are smaller.
+COMPUTED_AT_ONCE = 16 << 20
 #: An integer that no time of NumPy has: NumPy stores NaT as this number.
 NAT = np.iinfo(np.int64).min
 
@@ -434,11 +436,19 @@ def _fill_value(dtype: np.dtype[Any], attrs: Mapping[str, Any]) -> Any:
 
 
 def _blocks(array: Any) -> Iterator[np.ndarray[Any, Any]]:
-    """Computes a Dask array in the parts that its chunks have along the first dimension."""
-    start = 0
+    """Computes a Dask array in the parts that its chunks have along the first dimension, several at once."""
+    from dask.base import compute
+
+    parts: list[Any] = []
+    start = size = 0
     for length in array.chunks[0]:
-        yield np.asanyarray(array[start : start + length])
+        parts.append(array[start : start + length])
         start += length
+        size += parts[-1].nbytes
+        # Each computation looks at the whole graph.
+        if size >= COMPUTED_AT_ONCE or start == len(array):
+            yield from map(np.asanyarray, compute(*parts))  # type: ignore[no-untyped-call]
+            parts, size = [], 0
 
 
 def _encode_array(where: str, data: Any, encoding: str = "utf-8") -> tuple[Any, dict[str, Any]]:

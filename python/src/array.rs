@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
-use ra_pack::read::StatisticsOptions;
+use ra_pack::read::{Number, StatisticsOptions, date_of};
 use ra_pack::{Error, PackedArray, Result};
 
 use crate::cli::plot::Chart;
@@ -167,7 +167,7 @@ impl Array {
         let (py, this) = (slf.py(), slf.get());
         let facts = this.facts(py)?;
         if facts.shape.is_empty() {
-            return this.read(py, verify, None)?.get_item(key);
+            return this.read(py, verify, None, false)?.get_item(key);
         }
         if is_advanced(key) {
             let name = if verify { "__getitem__" } else { "_unchecked" };
@@ -176,7 +176,7 @@ impl Array {
         }
         let selection = select(key, &facts.shape)?;
         if verify && selection.is_all(&facts.shape) {
-            return this.read(py, true, None)?.get_item(key);
+            return this.read(py, true, None, false)?.get_item(key);
         }
         let part = this.part(py, facts, &selection)?;
         if selection.is_element { part.get_item(PyTuple::empty(py)) } else { Ok(part) }
@@ -327,6 +327,8 @@ impl Array {
     /// out : numpy.ndarray, optional
     ///     A contiguous array of this shape and dtype to fill. It is filled without a copy if it has the order of the
     ///     file. Other threads must not use it during the call, and an error leaves it partly filled.
+    /// decode : bool
+    ///     Whether to return text and times as :meth:`decode` does. The result is then not `out`.
     ///
     /// Returns
     /// -------
@@ -339,13 +341,18 @@ impl Array {
     ///     If the content is not what the manifest lists.
     /// Mismatch
     ///     If `out` has another shape or dtype, or is not contiguous or not writeable.
-    #[pyo3(signature = (*, verify=true, out=None))]
+    #[pyo3(signature = (*, verify=true, out=None, decode=false))]
     fn read<'py>(
         &self,
         py: Python<'py>,
         verify: bool,
         out: Option<Bound<'py, PyAny>>,
+        decode: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        if decode {
+            let read = self.read(py, verify, out, false)?;
+            return self.decode(py, &read);
+        }
         attached(py, || {
             let facts = self.facts(py)?;
             let fits = |out| {
@@ -368,6 +375,49 @@ impl Array {
             out.set_item(py.Ellipsis(), array)?;
             Ok(out)
         })
+    }
+
+    /// Decode elements of this array, such as `a[:10]`: what was written as text or times of NumPy is that again.
+    ///
+    /// Numbers with units such as `days since 2024-06-03` become `datetime64`, integers with units such as `seconds`
+    /// become `timedelta64`, and missing ones `NaT`. Bytes become text in UTF-8. Other elements are returned as they are,
+    /// without scale and offset.
+    ///
+    /// Parameters
+    /// ----------
+    /// values : array_like
+    ///     Elements as they are stored.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///
+    /// Raises
+    /// ------
+    /// Unsupported
+    ///     If the times are of a calendar, or earlier than the year 1582 of the calendar, that NumPy does not have.
+    /// Mismatch
+    ///     If bytes are not text.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, ra_pack, tempfile, pathlib
+    /// >>> path = pathlib.Path(tempfile.mkdtemp(), "t.zip")
+    /// >>> days = np.array(["2024-06-03", "2024-06-04"], "M8[D]")
+    /// >>> _ = ra_pack.write(path, {"time": days})
+    /// >>> time = ra_pack.open(path)["time"]
+    /// >>> time.read(decode=True)
+    /// array(['2024-06-03', '2024-06-04'], dtype='datetime64[D]')
+    /// >>> time.decode(time[1])
+    /// np.datetime64('2024-06-04')
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        values: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let epoch = date_of(&self.facts(py)?.description, Number::Int(0));
+        let arguments = (self.stem(), self.attrs(py)?, self.fill_value(py)?, epoch, values);
+        py.import("ra_pack._array")?.call_method1("decode", arguments)
     }
 
     /// Whether digests proved everything that was read through this object: by :meth:`read`, :meth:`verify`, indices and
@@ -565,11 +615,11 @@ impl Array {
     }
 
     fn __float__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, true, None)?.call_method0(intern!(py, "__float__"))
+        self.read(py, true, None, false)?.call_method0(intern!(py, "__float__"))
     }
 
     fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.read(py, true, None)?.call_method0(intern!(py, "__int__"))
+        self.read(py, true, None, false)?.call_method0(intern!(py, "__int__"))
     }
 
     /// Return the elements that a key selects. They are not checked against the manifest, unless it has digests of
@@ -594,7 +644,7 @@ impl Array {
             let message = "reading an array of a pack makes a copy; `view()` does not";
             return Err(PyValueError::new_err(message));
         }
-        let array = self.read(py, true, None)?;
+        let array = self.read(py, true, None, false)?;
         let Some(dtype) = dtype else { return Ok(array) };
         let options = PyDict::new(py);
         options.set_item(intern!(py, "copy"), false)?;
@@ -625,7 +675,7 @@ impl Array {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.get().read(slf.py(), true, None)?.call_method0(intern!(slf.py(), "__iter__"))
+        slf.get().read(slf.py(), true, None, false)?.call_method0(intern!(slf.py(), "__iter__"))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -61,6 +61,81 @@ def test_every_type_in_every_order_and_container_is_read(packed, dtype, order):
     np.testing.assert_array_equal(array[2, ::-1, 0], expected[2, ::-1, 0], strict=True)
 
 
+TIMES = ["D", "h", "m", "s", "ms", "us", "ns"]
+
+
+@pytest.mark.parametrize("kind", "mM")
+@pytest.mark.parametrize("unit", TIMES)
+def test_times_that_were_written_are_read(tmp_path, kind, unit):
+    rng = np.random.default_rng(5)
+    times = rng.integers(-1000, 10**9 if unit in TIMES[3:] else 10**5, 50).astype(f"{kind}8[{unit}]")
+    times[7] = "NaT"
+    ra_pack.write(tmp_path / "t.zip", {"t": times})
+    array = ra_pack.open(tmp_path / "t.zip")["t"]
+    np.testing.assert_array_equal(array.read(decode=True), times)
+    assert array.read(decode=True).dtype == times.dtype
+    assert array.decode(array[3]) == times[3] and np.isnat(array.decode(array[7]))
+
+
+@pytest.mark.parametrize("text", [np.array(["Malmö", "", "日本"]), np.array("one"), np.array([["a"], ["bcd"]])])
+def test_text_that_was_written_is_read(tmp_path, text):
+    ra_pack.write(tmp_path / "t.zip", {"t": text})
+    with ra_pack.PackWriter(tmp_path / "u.zip") as writer:
+        writer.add("t", text)
+    for name in ("t.zip", "u.zip"):
+        read = ra_pack.open(tmp_path / name)["t"].read(decode=True)
+        np.testing.assert_array_equal(read, text)
+        assert np.asarray(read).dtype.kind == "U"
+
+
+WORDS = ["days", "hours", "minutes", "seconds", "milliseconds", "microseconds", "Days", "hr", "day"]
+
+
+@pytest.mark.filterwarnings("ignore:Can't decode floating point datetimes")
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("dtype", ["i2", "i8", "f4", "f8", "u4"])
+@pytest.mark.parametrize("since", ["2024-06-03", "1999-12-31T23:30:00", "1700-01-01T06:00:00", "1970-01-01 00:00:00 +02:00"])
+def test_dates_are_those_of_xarray(tmp_path, word, dtype, since):
+    xr = pytest.importorskip("xarray")
+    numbers = (np.random.default_rng(len(since)).random(20) * 1000 - (0 if dtype == "u4" else 300)).astype(dtype)
+    attrs = {"units": f"{word} since {since}"}
+    with ra_pack.PackWriter(tmp_path / "t.zip") as writer:
+        writer.add("t", numbers, attrs=attrs | {"_FillValue": numbers[5]})
+    found = ra_pack.open(tmp_path / "t.zip")["t"].read(decode=True)
+    if word == "hr":  # xarray does not know it
+        attrs["units"] = f"hours since {since}"
+    coder = xr.coders.CFDatetimeCoder(time_unit="us")
+    expected = coder.decode(xr.Variable("x", numbers, attrs)).values
+    expected[numbers == numbers[5]] = "NaT"
+    assert (np.isnat(found) == np.isnat(expected)).all()
+    kept = ~np.isnat(expected)
+    # Float32 seconds have few digits, which each library rounds at another step.
+    assert np.abs((found - expected)[kept]).max() <= np.timedelta64(1, "us")
+
+
+def test_times_that_numpy_does_not_have_are_refused(tmp_path):
+    with ra_pack.PackWriter(tmp_path / "t.zip") as writer:
+        units = "days since 2000-01-01"
+        writer.add("noleap", [1, 2], attrs={"units": units, "calendar": "noleap"})
+        writer.add("julian", [-10**6, 2], attrs={"units": units})
+        writer.add("far", [1e300, 2], attrs={"units": units, "calendar": "proleptic_gregorian"})
+        writer.add("metres", [1.5], attrs={"units": "m"})
+        writer.add("short", [1], attrs={"units": "s"})
+    pack = ra_pack.open(tmp_path / "t.zip")
+    for name in ("noleap", "julian", "far"):
+        with pytest.raises(ra_pack.Unsupported, match=name):
+            pack[name].read(decode=True)
+    assert pack["metres"].read(decode=True)[0] == 1.5
+    assert pack["short"].read(decode=True)[0] == 1
+
+
+def test_bytes_that_are_not_text_are_refused(tmp_path):
+    with ra_pack.PackWriter(tmp_path / "t.zip") as writer:
+        writer.add("t", np.array([b"\xff\xfe"]))
+    with pytest.raises(ra_pack.Mismatch, match="`t` has bytes that are not text"):
+        ra_pack.open(tmp_path / "t.zip")["t"].read(decode=True)
+
+
 @pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("dtype", NUMBERS)
 def test_views_have_the_elements_without_reading_them(source, tmp_path, dtype, order):

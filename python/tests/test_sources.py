@@ -50,6 +50,13 @@ def of_gzip(path: Path) -> Any:
     return pytest.importorskip("fsspec").open(other, compression="gzip")
 
 
+def of_obstore(path: Path) -> Any:
+    obstore = pytest.importorskip("obstore")
+    store = obstore.store.MemoryStore()
+    obstore.put(store, "run/exp.zip", path.read_bytes())
+    return obstore.open_reader(store, "run/exp.zip")
+
+
 SOURCES: dict[str, Callable[[Path], Any]] = {
     "BytesIO": lambda path: io.BytesIO(path.read_bytes()),
     "file": lambda path: path.open("rb"),
@@ -61,6 +68,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
     "memory": of_memory,
     "opened memory": lambda path: of_memory(path).open(),
     "compressed": of_gzip,
+    "obstore": of_obstore,
 }
 
 

@@ -277,7 +277,8 @@ fn rows(
         let said = said.map_or(String::new(), |said| format!(" ({said})"));
         let stored = place.stored.as_ref().map(|[a, b]| format!(" (stored {a} {between} {b})"));
         let stored = stored.unwrap_or_default();
-        format!("{} {between} {}{stored} at {:?}{said}", place.a, place.b, place.index)
+        let [a, b] = [&place.a, &place.b].map(|element| escape(element).to_string());
+        format!("{a} {between} {b}{stored} at {:?}{said}", place.index)
     };
     rows.extend(first.as_ref().map(|first| ("first", place(first))));
     let is_news = |furthest: &&DiffPlace| {

@@ -18,8 +18,7 @@ pub(super) fn open(
     let is_info = matches!(command, Command::Info(_));
     let target: &mut PathBuf = match command {
         Command::Get(args) => &mut args.archive,
-        // Commands that read the bytes of one array would be wrong.
-        Command::Info(args) if args.member.is_none() => &mut args.target,
+        Command::Info(args) => &mut args.target,
         Command::List(args) => &mut args.target,
         Command::Plot(args) => &mut args.archive,
         Command::Show(args) => &mut args.archive,

@@ -49,11 +49,14 @@ pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     let color = output.color_out;
     if let Some(member) = &args.member {
         let info = ra_pack::inspect::array_info(target, member)?;
-        return show(args, output, &info, || array_text(&info, Some((target, member)), color));
+        let other = output.other_file().unwrap_or(target);
+        return show(args, output, &info, || {
+            array_text(&info, Some((other, member)), (color, output.other_file().is_some()))
+        });
     }
     if ra_pack::files::is_array_file(target)? {
         let info = ra_pack::inspect::array_file_info(target)?;
-        return show(args, output, &info, || array_text(&info, None, color));
+        return show(args, output, &info, || array_text(&info, None, (color, false)));
     }
     let options = InfoOptions { jobs: args.common.jobs, progress: output.progress() };
     let info = ra_pack::info(target, &options)?;
@@ -197,8 +200,13 @@ fn manifest(manifest: &ManifestInfo) -> [String; 3] {
     ]
 }
 
-/// Formats an array. `member` is its archive and its name, if it is in one.
-fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> String {
+/// Formats an array. `member` is its archive and its name, if it is in one. The bytes of an array in another format are
+/// not those of a RawArray file.
+fn array_text(
+    info: &ArrayInfo,
+    member: Option<(&Path, &str)>,
+    (color, is_converted): (bool, bool),
+) -> String {
     let mut page = Page { text: String::new(), color };
     let ndarray = info.description.as_ref().and_then(|all| Some(all.ndarrays().next()?.1));
     let within = member
@@ -207,20 +215,22 @@ fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> S
     page.title(&info.name, format!(" {within}").trim_end());
     page.line(&summary(info, ndarray));
 
-    page.head("header");
-    page.table([true, false, false, false], &header(info, ndarray));
+    if !is_converted {
+        page.head("header");
+        page.table([true, false, false, false], &header(info, ndarray));
 
-    page.head("offsets");
-    page.table([false, true, true], &places(info, within));
-    match info.method {
-        Some(Method::Stored) | None => {}
-        Some(Method::Solid) => page.line("compressed together with the whole archive"),
-        Some(method) => page.line(&format!("compressed in the archive with {method}")),
-    }
+        page.head("offsets");
+        page.table([false, true, true], &places(info, within));
+        match info.method {
+            Some(Method::Stored) | None => {}
+            Some(Method::Solid) => page.line("compressed together with the whole archive"),
+            Some(method) => page.line(&format!("compressed in the archive with {method}")),
+        }
 
-    page.head("read it without ra-pack");
-    for line in shell::lines(info, member) {
-        page.line(&line);
+        page.head("read it without ra-pack");
+        for line in shell::lines(info, member) {
+            page.line(&line);
+        }
     }
 
     page.head("description");
@@ -232,7 +242,7 @@ fn array_text(info: &ArrayInfo, member: Option<(&Path, &str)>, color: bool) -> S
             }
         }
     }
-    if member.is_some() {
+    if member.is_some() && !is_converted {
         page.head("digest in the manifest");
         match &info.sha256 {
             Some(digest) => page.line(&format!("sha256 {digest}")),

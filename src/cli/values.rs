@@ -37,7 +37,7 @@ fn written(corners: &Corners) -> Option<String> {
     if description.datatype != Datatype::String || corners.shape != corners.leading {
         return None;
     }
-    let text = std::str::from_utf8(&corners.bytes).ok()?;
+    let text = std::str::from_utf8(&corners.bytes).ok()?.trim_end_matches('\0');
     let lines: Vec<String> =
         text.lines().map(|line| ra_pack::path::escape(line).to_string()).collect();
     Some(lines.join("\n"))

@@ -118,7 +118,8 @@ fn single_text(
         return Ok((io::Cursor::new(bytes), None));
     }
     data.read_to_end(&mut bytes)?;
-    let text = str::from_utf8(&bytes).ok().map(str::to_owned);
+    // NumPy fills a text of fixed width with zeros.
+    let text = str::from_utf8(&bytes).ok().map(|text| text.trim_end_matches('\0').to_owned());
     Ok((io::Cursor::new(bytes), text))
 }
 

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::ra::{self, ElementType, Encoding, Flags, Header, ReadError, Reversal};
 use crate::read::open::elements::{check_decoded, find_encoding};
 use crate::read::single_file;
-use crate::read::values::{Decoder, Number, ReadNumber, read_number, real_type};
+use crate::read::values::{Decoder, Number, ReadNumber, read_number, real_type, type_name};
 
 /// Size in bytes of the blocks of elements that are compared at once; at least one element.
 const COMPARED_AT_ONCE: u64 = 1 << 20;
@@ -68,7 +68,7 @@ fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
     let mut fields = Vec::new();
     let mut add = |field, a: String, b: String| fields.push(FieldDifference { field, a, b });
     if is_other_type {
-        add("type", a.element().to_string(), b.element().to_string());
+        add("type", a.type_name(), b.type_name());
     }
     if a.shape() != b.shape() {
         add("shape", format!("{:?}", a.shape()), format!("{:?}", b.shape()));
@@ -128,6 +128,11 @@ impl OpenArray {
         let (name, order) =
             (name.to_owned(), description.as_ref().map_or(Order::Column, Ndarray::order));
         Ok(Self { name, stored, header, description, order, encoding, section, metadata })
+    }
+
+    fn type_name(&self) -> String {
+        let datatype = self.description.as_ref().map(|description| &description.datatype);
+        type_name(self.element(), datatype)
     }
 
     /// Returns the header of the elements as they are read.
@@ -340,10 +345,11 @@ impl<'a> Comparison<'a> {
         let [of_a, of_b] = &self.meant;
         let meant = [of_a.decode(a).to_string(), of_b.decode(b).to_string()];
         let stored = [a, b].map(|bytes| self.stored.decode(bytes).to_string());
-        let is_stored = meant == stored || meant[0] == meant[1];
-        let is_both = !is_stored && self.read.is_some();
+        let is_number = self.read.is_some();
+        // Texts may differ after their end.
+        let is_plain = meant == stored || (!is_number && meant[0] == meant[1]);
         let ([a, b], stored) =
-            if is_stored { (stored, None) } else { (meant, is_both.then_some(stored)) };
+            if is_plain { (stored, None) } else { (meant, is_number.then_some(stored)) };
         DiffPlace { index, a, b, stored }
     }
 }

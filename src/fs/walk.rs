@@ -1,6 +1,5 @@
 //! Lists the files below a directory.
 
-use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -48,7 +47,7 @@ pub(crate) struct Walked {
 /// Lists all files and directories below `root`, sorted by the bytes of their complete paths.
 ///
 /// Links are listed as links. With `follow`, they are listed as their targets, apart from those that lead to nothing
-/// or to a directory above them.
+/// that can be read, or to a directory above them.
 pub(crate) fn walk(root: &Path, follow: bool, progress: &Progress) -> Result<Vec<Walked>> {
     collect(root, walkdir::WalkDir::new(root).follow_links(follow), progress)
 }
@@ -66,10 +65,7 @@ fn collect(root: &Path, walk: walkdir::WalkDir, progress: &Progress) -> Result<V
             Ok(entry) => (entry.path().to_owned(), MemberKind::of(entry.file_type())),
             Err(error) => {
                 let path = error.path().unwrap_or(root).to_owned();
-                let is_absent =
-                    error.io_error().is_some_and(|it| it.kind() == io::ErrorKind::NotFound);
-                let is_followable = error.loop_ancestor().is_none() && !is_absent;
-                if error.depth() == 0 || is_followable || !super::is_link(&path) {
+                if error.depth() == 0 || !super::is_link(&path) {
                     return Err(Error::io("read", path)(error.into()));
                 }
                 (path, MemberKind::Link)

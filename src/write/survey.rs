@@ -157,7 +157,7 @@ pub(crate) fn names(
 pub(crate) fn link(name: &str, follow: bool) -> Finding {
     let (message, hint) = if follow {
         (
-            "the link leads to nothing, or to a directory that contains it",
+            "the link leads to nothing that can be read, or to a directory that contains it",
             Message::from("correct or delete it"),
         )
     } else {

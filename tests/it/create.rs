@@ -658,12 +658,13 @@ fn links_are_refused_all_at_once_or_followed() {
     assert!(names.contains(&"l1.txt".to_owned()), "{names:?}");
 
     symlink(".", experiment.path().join("loop")).unwrap();
+    symlink("loop2", experiment.path().join("loop2")).unwrap();
     create(experiment.path(), &archive, &["--dereference", "--force"]).exits(1).says(&[
-        "loop",
+        "loop2",
         "to a directory that contains it",
-        "1 error in",
+        "2 errors in",
     ]);
-    create(experiment.path(), &archive, &["--dereference", "--exclude", "loop", "-f"]).exits(0);
+    create(experiment.path(), &archive, &["--dereference", "--exclude", "loop*", "-f"]).exits(0);
     create(experiment.path(), &archive, &["--exclude", "l*", "--force"]).exits(0);
 }
 

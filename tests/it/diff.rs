@@ -214,4 +214,15 @@ fn elements_are_shown_as_they_are_meant() {
             .file("b.yaml", &description);
         diff(&home, "a.ra", "b.ra", &[]).exits(1).says(&[said]);
     }
+    // Each array has its own description, and a missing value differs from a number.
+    let scaled =
+        |scale: &str| described("int16", &format!("scale_factor: {scale}, _FillValue: -9"));
+    let home = Experiment::new()
+        .array("a.ra", INT16, &[2], &le(i16::to_le_bytes, [10, -9]))
+        .file("a.yaml", scaled("0.1"))
+        .array("b.ra", INT16, &[2], &le(i16::to_le_bytes, [100, 700]))
+        .file("b.yaml", scaled("0.01"));
+    diff(&home, "a.ra", "b.ra", &[])
+        .exits(1)
+        .says(&["1 | 1 (stored 10 | 100) at [0]", "-- | 7 (stored -9 | 700) at [1]"]);
 }

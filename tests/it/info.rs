@@ -329,8 +329,8 @@ fn files_of_other_formats_are_to_be_converted() {
     let experiment = Experiment::new().file("a.npy", "").file("b c.npz", "").file("d.png", "");
     let ran = ra("info", &[&experiment.path().join("d.png")], &[]).exits(2);
     ran.says(&["ra-pack convert ", "d.ra"]);
-    let ran = ra("info", &[&experiment.path().join("b c.npz")], &["x"]).exits(2);
-    ran.says(&["ra-pack convert ", "b c.zip"]);
+    let ran = ra("info", &[&experiment.path().join("b c.npz")], &["x"]).exits(1);
+    ran.says(&["b c.npz", "expected the directory of a zip"]);
     ra("info", &[&experiment.path().join("a.npy")], &[]).exits(1).says(&["a.npy", "byte 0"]);
 }
 

@@ -34,7 +34,12 @@ pub(crate) const MISTAKES: &[Mistake] = &[
         FALSE_ALARM,
     ),
     ("info results.npz", 0, &["results.npz: a .npz file"], FALSE_ALARM),
-    ("info results.npz x", 2, &["ra-pack convert results.npz results.zip"], FALSE_ALARM),
+    (
+        "info results.npz x",
+        2,
+        &["`results.npz` has no member `x`", "ra-pack list results.npz"],
+        FALSE_ALARM,
+    ),
     // A single array is treated as a pack.
     ("list exp/time.ra", 0, &["time.ra", "float64"], &["temperature"]),
     ("list exp/thermistors/temperature.ra", 0, &["float32", "[2, time"], &["count"]),

@@ -29,10 +29,13 @@ fn files_of_other_formats_are_read_like_packs() {
         ("list results.npz --names", &[".ra"]),
         ("info results.npz", &["results.npz: "]),
         ("info results.npz --json", &["\"target\":\"results.npz\""]),
+        ("info a.npy a", &["a.ra in a.npy", "description"]),
         ("get a.npy --format csv", &["\n"]),
     ] {
         run(line).exits(0).says(words);
     }
+    // The bytes are not those of a RawArray file.
+    assert!(!run("info a.npy a").said().contains("offsets"));
     run("get a.npy --slice 99").exits(2).says(&["out of range"]);
     run("show cut.h5").exits(1).says(&["`cut.h5`"]);
     run("list cut.nc").exits(1).says(&["`cut.nc`"]);

@@ -7,6 +7,7 @@ use std::path::Path;
 use ndarray::{Array, Array2, ArrayD, IxDyn, ShapeBuilder as _, array, s};
 use proptest::prelude::*;
 use ra_pack::archive::Compression;
+use ra_pack::digest::Algorithm;
 use ra_pack::ndl::{Attribute, Document, Extent, Order};
 use ra_pack::ra::{Element, ElementType, Encoding, Header};
 use ra_pack::verify::VerifyOptions;
@@ -499,6 +500,50 @@ fn a_failed_member_is_never_archived_in_part() {
         pack.file("notes.txt", "intact".as_bytes())
     });
     assert!(matches!(made, Err(Error::Incomplete { name }) if name == "a.ra"));
+}
+
+/// Adds large arrays: at once, in pieces, reordered, and again after they were removed.
+fn add_large(pack: &mut PackWriter<'_>) -> Result<(), Error> {
+    let rows = elements(&[1500, 700]);
+    pack.array("a/row", &rows).order(Order::Row).write()?;
+    pack.array("b/column", &rows).write()?;
+    let header = Header::new(ElementType::UINT16, vec![2_000_000]).unwrap();
+    let numbers: Vec<u16> = (0..65_521).cycle().take(2_000_000).collect();
+    drop(pack.array_stream("c", header.clone()).begin()?);
+    let mut stream = pack.array_stream("c", header).dims(["c"]).begin()?;
+    let mut left = &numbers[..];
+    for length in [1, 3000, 600_000, 17, 1_396_982] {
+        let (piece, rest) = left.split_at(length);
+        stream.write_elements(piece)?;
+        left = rest;
+    }
+    stream.finish()?;
+    pack.array("d", &Array::from_elem(900_000, 1_i32)).write()?;
+    pack.remove("d")?;
+    pack.array("d", &Array::from_elem(900_000, 2_i32)).write()
+}
+
+#[test]
+fn large_arrays_give_the_archive_of_create() {
+    for (name, layout, jobs, digests, block_digests) in [
+        ("x.zip", Layout::Plain, None, vec![], None),
+        ("x.zip", Layout::Plain, Some(1), vec![Algorithm::Sha256, Algorithm::Sha512], None),
+        ("x.tar", Layout::Plain, None, vec![], Some(100_000)),
+        ("x.zip", Layout::BagIt, None, vec![], None),
+    ] {
+        let options =
+            CreateOptions { layout, jobs, digests, block_digests, ..CreateOptions::default() };
+        let (scratch, report) = written(name, options.clone(), add_large);
+        let written = report.unwrap().target;
+        let verified = verify(&written, &VerifyOptions::default()).unwrap();
+        assert_eq!((verified.arrays, verified.findings.len()), (4, 0), "{:?}", verified.findings);
+        let [source, other] = ["source", "other"].map(|way| scratch.path().join(way));
+        extract(&written, &source, &ExtractOptions::default()).unwrap();
+        fs::create_dir(&other).unwrap();
+        let source = if layout == Layout::BagIt { source.join("x/data") } else { source };
+        create(source, other.join(name), &options).unwrap();
+        assert!(fs::read(other.join(name)).unwrap() == fs::read(written).unwrap(), "{name}");
+    }
 }
 
 #[test]

@@ -139,7 +139,8 @@ impl<'a> ZarrArray<'a> {
         if let Some(coded) = coded_fill_value(&fill_value, scalar) {
             attributes.insert(FILL_VALUE.to_owned(), coded);
         }
-        let dimensions = names.of_array(group, array.name, &shape, &dimensions);
+        let is_reversed = array.order == Order::Column;
+        let dimensions = names.of_array(group, array.name, &shape, &dimensions, is_reversed);
         attributes.insert(DIMENSIONS.to_owned(), json!(dimensions));
         let metadata = Metadata {
             zarr_format: 2,

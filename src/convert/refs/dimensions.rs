@@ -15,13 +15,15 @@ pub(super) struct DimensionNames {
 
 impl DimensionNames {
     /// Returns the names of an array's dimensions. `given` are the names or paths in its description. A dimension
-    /// without a name, or with a name that already has another length, gets a name of its own: `ARRAY_dim_N`.
+    /// without a name, or with a name that already has another length, gets a name of its own: `ARRAY_dim_N`, where N is
+    /// its position in the description. `is_reversed` says that the dimensions are given in reverse.
     pub(super) fn of_array(
         &mut self,
         group: &str,
         array: &str,
         shape: &[u64],
         given: &[Option<Cow<'_, str>>],
+        is_reversed: bool,
     ) -> Vec<String> {
         let mut names: Vec<String> = Vec::with_capacity(shape.len());
         for (nth, extent) in shape.iter().enumerate() {
@@ -40,7 +42,10 @@ impl DimensionNames {
                     known.insert(name.to_owned(), *extent);
                     name.to_owned()
                 }
-                None => format!("{array}_dim_{nth}"),
+                None => {
+                    let stated = if is_reversed { shape.len() - 1 - nth } else { nth };
+                    format!("{array}_dim_{stated}")
+                }
             });
         }
         names
@@ -65,7 +70,14 @@ mod tests {
         let shape: Vec<_> = dimensions.iter().map(|(extent, _)| *extent).collect();
         let given = dimensions.iter().map(|(_, name)| Some(*name).filter(|name| !name.is_empty()));
         let given: Vec<_> = given.map(|name| name.map(Cow::Borrowed)).collect();
-        all.of_array(group, array, &shape, &given)
+        all.of_array(group, array, &shape, &given, false)
+    }
+
+    #[test]
+    fn the_number_is_the_position_in_the_description() {
+        let mut all = DimensionNames::default();
+        let named = all.of_array("/", "v", &[9, 2], &[Some("t".into()), None], true);
+        assert_eq!(named, ["t", "v_dim_0"]);
     }
 
     #[test]

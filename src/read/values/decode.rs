@@ -45,8 +45,8 @@ pub enum Decoded {
 /// Longest list that is written whole, and number of bytes without a meaning that are written.
 const MOST_WRITTEN: usize = 16;
 
-/// Writes a value on one line: text in quotes, complex numbers with `j`, a structure as `(1, 2)`, missing values as
-/// NumPy has them. Long lists and bytes are cut.
+/// Writes a value on one line: text in quotes, complex numbers with `j`, a structure as `(1, 2)`, a missing value
+/// as `--`, like a masked array of NumPy. Long lists and bytes are cut.
 impl fmt::Display for Decoded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut list =
@@ -59,7 +59,7 @@ impl fmt::Display for Decoded {
                 write!(f, "{}{close}", if is_cut { ", …" } else { "" })
             };
         match self {
-            Self::Missing => f.write_str("nan"),
+            Self::Missing => f.write_str("--"),
             Self::NotATime => f.write_str("NaT"),
             Self::Bool(truth) => truth.fmt(f),
             // Short numbers are easier to read without an exponent.
