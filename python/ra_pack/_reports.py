@@ -261,6 +261,7 @@ class ArrayDiff:
     shape: list[int]
     header: list[dict[str, str]]
     elements: dict[str, Any] | None = None
+    text: str = field(default="", repr=False, compare=False)
 
     @property
     def equal(self) -> bool:
@@ -269,6 +270,9 @@ class ArrayDiff:
 
     def __bool__(self) -> bool:
         return self.equal
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,6 +294,7 @@ class PackDiff:
     b: dict[str, Any]
     counts: dict[str, int]
     members: list[dict[str, Any]]
+    text: str = field(default="", repr=False, compare=False)
 
     @property
     def equal(self) -> bool:
@@ -301,6 +306,9 @@ class PackDiff:
 
     def __bool__(self) -> bool:
         return self.equal
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -410,6 +410,11 @@ impl Array {
     /// array(['2024-06-03', '2024-06-04'], dtype='datetime64[D]')
     /// >>> time.decode(time[1])
     /// np.datetime64('2024-06-04')
+    #[expect(
+        clippy::doc_markdown,
+        clippy::doc_link_with_quotes,
+        reason = "the notation of NumPy, and an example"
+    )]
     fn decode<'py>(
         &self,
         py: Python<'py>,

@@ -12,8 +12,9 @@ use ra_pack::{Finding, Progress};
 use serde::Serialize;
 
 use crate::cli::common::with_description;
+use crate::cli::diff::{print_packs, summary, text_of_arrays};
 use crate::errors;
-use crate::interrupt::{long, short};
+use crate::interrupt::{detached, long, short};
 use crate::options::{option, shared};
 
 /// Pack a directory into an archive. Return a report.
@@ -126,13 +127,22 @@ pub(crate) fn diff<'py>(
             let findings = findings_of(py, &side.findings)?;
             fields.as_any().get_item(name)?.set_item("findings", findings)?;
         }
+        let text = detached(py, || {
+            let mut lines = Vec::new();
+            print_packs(&report, false, (false, usize::MAX), &mut lines)?;
+            let lines = String::from_utf8_lossy(&lines).into_owned() + &summary(&report, false);
+            Ok::<_, std::io::Error>(lines.trim_end().replace("--verify", "`read_all=True`"))
+        })?;
+        fields.set_item("text", text)?;
         return errors::reports(py)?.getattr("PackDiff")?.call((), Some(&fields));
     }
     let report = long(py, &options.progress, || match &member {
         Some(member) => ra_pack::diff::diff_members(&a, &b, member, &options),
         None => ra_pack::diff::diff_arrays(&a, &b, &options),
     })?;
-    errors::reports(py)?.getattr("ArrayDiff")?.call((), Some(&fields_of(py, &report)?))
+    let fields = fields_of(py, &report)?;
+    fields.set_item("text", detached(py, || text_of_arrays(&report, member.as_deref())))?;
+    errors::reports(py)?.getattr("ArrayDiff")?.call((), Some(&fields))
 }
 
 /// Returns patterns of names.

@@ -22,6 +22,11 @@ def told(*words, status=0):
     return json.loads(done.stdout)
 
 
+def printed(*words):
+    """Returns what the command prints."""
+    return subprocess.run([*COMMAND, *map(str, words)], capture_output=True, text=True).stdout
+
+
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory):
     path = tmp_path_factory.mktemp("functions") / "exp.zip"
@@ -82,7 +87,9 @@ def test_diff_compares_packs_as_the_command_does(archive, experiment):
     (experiment / "more.txt").write_text("more")
     report = ra_pack.diff(archive, experiment)
     assert isinstance(report, ra_pack.PackDiff) and not report and not report.equal
-    assert vars(report) == told("diff", "--json", archive, experiment, status=1)
+    assert fields(report, text=None) == {**told("diff", "--json", archive, experiment, status=1), "text": None}
+    lines = printed("diff", archive, experiment).replace("--verify", "`read_all=True`")
+    assert str(report) == lines.rstrip() and "more.txt" in lines
     changes = {member["name"]: member["change"] for member in report.members}
     assert changes == {"more.txt": "added", "thermistors/temperature.ra": "changed"}
     assert ra_pack.diff(archive, experiment, patterns=["thermistors/*"], tolerance=1.0)
@@ -90,7 +97,8 @@ def test_diff_compares_packs_as_the_command_does(archive, experiment):
     report = ra_pack.diff(archive, experiment, member="thermistors/temperature")
     assert isinstance(report, ra_pack.ArrayDiff) and not report and report.elements["first"]["index"] == [3, 4]
     words = "diff", "--json", archive, experiment, "--member", "thermistors/temperature"
-    assert vars(report) == told(*words, status=1)
+    assert fields(report, text=None) == {**told(*words, status=1), "text": None}
+    assert str(report) == printed(words[0], *words[2:]).rstrip()
 
 
 def test_diff_compares_arrays(tmp_path):

@@ -131,6 +131,11 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
     }
 }
 
+/// Returns the text about the differences of two arrays, as the command prints it; empty if there are none.
+pub(crate) fn text_of_arrays(diff: &ArrayDiff, member: Option<&str>) -> String {
+    array_text(diff, &IndexPlaces::of(&diff.b, member)).trim_end().to_owned()
+}
+
 /// Adds the `diff` command to the error for two text files.
 fn of_files(error: ra_pack::Error, args: &DiffArgs) -> Failure {
     let failure = match &error {
@@ -178,12 +183,11 @@ fn two_packs(args: &DiffArgs, output: &Output, options: &DiffOptions) -> Result<
     if args.common.json {
         output.json(&diff)?;
     } else {
-        let (color, places) = (output.color_out, IndexPlaces::of(&args.b, None));
+        let color = output.color_out;
         let width = if output.is_terminal() { WIDTH } else { usize::MAX };
-        output.pieces(|out| print_packs(&diff, args.stat, (color, width), &places, out))?;
+        output.pieces(|out| print_packs(&diff, args.stat, (color, width), out))?;
         if !output.quiet {
-            let summary = summary(&diff);
-            output.result(&if color { summary } else { plain(&summary) })?;
+            output.result(&summary(&diff, color))?;
         }
     }
     Ok(match (diff.is_whole(), diff.is_same()) {
@@ -212,8 +216,7 @@ fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Endi
         };
         output.result(&number.to_string())?;
     } else {
-        let places = IndexPlaces::of(&args.b, args.member.as_deref());
-        let text = array_text(diff, &places);
+        let text = text_of_arrays(diff, args.member.as_deref());
         if !text.is_empty() {
             output.result(&text)?;
         }
@@ -340,14 +343,14 @@ fn paint(style: Style, text: &str) -> String {
     styled(text, style, !text.is_empty())
 }
 
-/// Prints every member that differs, with one line or all details, and a summary.
-fn print_packs(
+/// Prints every member that differs, with one line or all details.
+pub(crate) fn print_packs(
     diff: &PackDiff,
     stat: bool,
     (color, width): (bool, usize),
-    places: &IndexPlaces,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let places = &IndexPlaces::of(&diff.b.target, None);
     let mut print =
         |text: String| out.write_all(if color { text } else { plain(&text) }.as_bytes());
     let widest = |cell: &dyn Fn(&MemberDiff) -> usize, most: usize| {
@@ -470,7 +473,8 @@ fn change(a: Option<&str>, b: Option<&str>) -> String {
     format!("{a} → {b}")
 }
 
-fn summary(diff: &PackDiff) -> String {
+/// Returns the last lines of the text about two packs: how many members differ.
+pub(crate) fn summary(diff: &PackDiff, color: bool) -> String {
     let same = diff.counts.same;
     let mut said = Vec::new();
     for (change, style, _, _, what) in CHANGE_STYLES {
@@ -497,10 +501,12 @@ fn summary(diff: &PackDiff) -> String {
     if said.is_empty() {
         let all = counted(same, "member");
         let same = if diff.is_whole() { "The same" } else { "The same, except unreadable members" };
-        return format!("{}: {all}{by}\n", paint(BOLD, same));
+        said.push(format!("{}: {all}{by}", paint(BOLD, same)));
+    } else {
+        said.push(format!("{same} the same{by}"));
     }
-    said.push(format!("{same} the same{by}"));
-    said.concat() + "\n"
+    let text = said.concat() + "\n";
+    if color { text } else { plain(&text) }
 }
 
 fn shown_name(member: &MemberDiff) -> String {

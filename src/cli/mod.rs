@@ -9,7 +9,7 @@ mod convert;
 mod create;
 mod describe;
 mod diagnostics;
-mod diff;
+pub(crate) mod diff;
 mod ending;
 pub(crate) mod files;
 mod foreign;
