@@ -74,17 +74,23 @@ def decode(name: str, attrs: dict[str, Any], fill_value: Any, epoch: str | None,
     values = np.asanyarray(values)
     if values.dtype.kind == "S":
         try:
-            return np.char.decode(values, "utf-8")[()]
-        except UnicodeDecodeError as error:
+            return np.char.decode(values, str(attrs.get("_Encoding", "utf-8")))[()]
+        except (LookupError, UnicodeDecodeError) as error:
             raise Mismatch(f"`{name}` has bytes that are not text: {error}") from None
     units = str(attrs.get("units", ""))
     unit = _TIME_UNITS.get(units.split()[0].lower()) if units.strip() else None
     if unit is None or values.dtype.kind not in "iuf" or (epoch is None and not _is_duration(units, values.dtype)):
         return values[()]
     known = np.isfinite(values)
+    # NumPy stores NaT as the smallest integer.
     for sentinel in (fill_value, attrs.get("_FillValue"), attrs.get("missing_value"), np.iinfo(np.int64).min):
         if sentinel is not None:
             known &= ~np.isin(values, sentinel)
+    scale, offset = (attrs.get(word) for word in ("scale_factor", "add_offset"))
+    if isinstance(scale, int | float | np.number):
+        values = values * float(scale)
+    if isinstance(offset, int | float | np.number):
+        values = values + float(offset)
     origin = np.datetime64(0, "s") if epoch is None else np.datetime64(epoch)
     times = _steps(name, values, known, unit, origin)
     if epoch is None:

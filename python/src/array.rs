@@ -380,8 +380,8 @@ impl Array {
     /// Decode elements of this array, such as `a[:10]`: what was written as text or times of NumPy is that again.
     ///
     /// Numbers with units such as `days since 2024-06-03` become `datetime64`, integers with units such as `seconds`
-    /// become `timedelta64`, and missing ones `NaT`. Bytes become text in UTF-8. Other elements are returned as they are,
-    /// without scale and offset.
+    /// become `timedelta64`, and missing ones `NaT`. Bytes become text, in UTF-8 if the attribute `_Encoding` names no other
+    /// encoding. Other elements are returned as they are, without scale and offset.
     ///
     /// Parameters
     /// ----------

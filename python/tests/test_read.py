@@ -101,7 +101,9 @@ def test_dates_are_those_of_xarray(tmp_path, word, dtype, since):
     attrs = {"units": f"{word} since {since}"}
     with ra_pack.PackWriter(tmp_path / "t.zip") as writer:
         writer.add("t", numbers, attrs=attrs | {"_FillValue": numbers[5]})
-    found = ra_pack.open(tmp_path / "t.zip")["t"].read(decode=True)
+        writer.add("packed", numbers, attrs=attrs | {"scale_factor": 0.5, "add_offset": -8.0})
+    pack = ra_pack.open(tmp_path / "t.zip")
+    found = pack["t"].read(decode=True)
     if word == "hr":  # xarray does not know it
         attrs["units"] = f"hours since {since}"
     coder = xr.coders.CFDatetimeCoder(time_unit="us")
@@ -111,6 +113,8 @@ def test_dates_are_those_of_xarray(tmp_path, word, dtype, since):
     kept = ~np.isnat(expected)
     # Float32 seconds have few digits, which each library rounds at another step.
     assert np.abs((found - expected)[kept]).max() <= np.timedelta64(1, "us")
+    expected = coder.decode(xr.Variable("x", numbers * 0.5 - 8.0, attrs)).values
+    assert np.abs(pack["packed"].read(decode=True) - expected).max() <= np.timedelta64(1, "us")
 
 
 def test_times_that_numpy_does_not_have_are_refused(tmp_path):
