@@ -122,10 +122,11 @@ pub(super) fn human_bytes(bytes: u64) -> String {
 
 /// Formats a part of a whole in percent, never rounded to 0 or 100.
 pub(super) fn percent(part: u64, whole: u64) -> String {
-    match u128::from(part) * 1000 / u128::from(whole.max(1)) {
+    let (part, whole) = (u128::from(part), u128::from(whole.max(1)));
+    match (part * 2000 + whole) / (whole * 2) {
+        _ if part == whole => "100 %".to_owned(),
         0 => "< 0.1 %".to_owned(),
-        1000 => "100 %".to_owned(),
-        tenths => format!("{}.{} %", tenths / 10, tenths % 10),
+        tenths => format!("{}.{} %", tenths.min(999) / 10, tenths.min(999) % 10),
     }
 }
 
@@ -225,6 +226,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn shares_are_rounded_but_neither_to_nothing_nor_to_all() {
+        for (part, whole, said) in [
+            (1, 149, "0.7 %"),
+            (2, 3, "66.7 %"),
+            (1, 2000, "0.1 %"),
+            (1, 3000, "< 0.1 %"),
+            (1999, 2000, "99.9 %"),
+            (7, 7, "100 %"),
+            (u64::MAX - 1, u64::MAX, "99.9 %"),
+        ] {
+            assert_eq!(percent(part, whole), said);
+        }
+    }
 
     #[test]
     fn numbers_have_useful_digits() {
