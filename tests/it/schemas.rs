@@ -386,7 +386,10 @@ fn block_digests(home: &Path, outputs: &mut Outputs) {
 fn two_arrays(outputs: &mut Outputs) {
     let home = Experiment::new()
         .array("a.ra", UINT8, &[2, 3], &[1, 2, 3, 4, 5, 6])
-        .describe("a.yaml", "[2, 3]", "uint8")
+        .file(
+            "a.yaml",
+            "ndarrays: {a: {shape: [2, 3], type: uint8, attributes: {scale_factor: 0.5}}}\n",
+        )
         .array("b.ra", UINT8, &[2, 3], &[1, 2, 3, 4, 5, 9])
         .file("c.ra", [raw_array(UINT8, &[1], &[3]), b"more".to_vec()].concat());
     let file = |name: &str| home.path().join(name);
@@ -401,7 +404,9 @@ fn two_arrays(outputs: &mut Outputs) {
 /// Compares packs that differ in every way.
 fn two_packs(outputs: &mut Outputs) {
     let described = |units: &str| {
-        format!("ndarrays: {{a: {{shape: [2], type: uint8, attributes: {{units: {units}}}}}}}\n")
+        format!(
+            "ndarrays: {{a: {{shape: [2], type: uint8, attributes: {{units: {units}, add_offset: 1}}}}}}\n"
+        )
     };
     let pack = || Experiment::new().file("kept.txt", "kept");
     let mut big = raw_array(Element(2, 2), &[1], &[0, 1]);
