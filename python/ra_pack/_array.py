@@ -54,32 +54,34 @@ def has_order(out: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: str
     return out.flags.f_contiguous if order == "F" else out.flags.c_contiguous
 
 
-#: Units of times in the words of the CF conventions, in the singular, and those of NumPy.
-_TIME_UNITS = {
-    **{word: "W" for word in ("week", "weeks")},
-    **{word: "D" for word in ("day", "days", "d")},
-    **{word: "h" for word in ("hour", "hours", "hr", "hrs", "h")},
-    **{word: "m" for word in ("minute", "minutes", "min", "mins")},
-    **{word: "s" for word in ("second", "seconds", "sec", "secs", "s")},
-    **{word: "ms" for word in ("millisecond", "milliseconds", "millisec", "millisecs", "msec", "msecs", "ms")},
-    **{word: "us" for word in ("microsecond", "microseconds", "microsec", "microsecs")},
-    **{word: "ns" for word in ("nanosecond", "nanoseconds")},
+#: Nanoseconds of the units of NumPy's times.
+_NANOSECONDS = {
+    604_800 * 10**9: "W",
+    86_400 * 10**9: "D",
+    3_600 * 10**9: "h",
+    60 * 10**9: "m",
+    10**9: "s",
+    10**6: "ms",
+    10**3: "us",
+    1: "ns",
 }
 #: The first day of the Gregorian calendar, as a time of NumPy.
 _GREGORIAN = np.datetime64("1582-10-15")
 
 
-def decode(name: str, attrs: dict[str, Any], fill_value: Any, epoch: str | None, values: Any) -> Any:
-    """Return text for bytes, and times for numbers with the units of times. `epoch` is the date of the number 0."""
+def decode(
+    name: str, attrs: dict[str, Any], fill_value: Any, times: tuple[str, int, bool | None] | None, values: Any
+) -> Any:
+    """Return text for bytes, and times for numbers with units of time. `times` are these units: the date of the number 0,
+    the nanoseconds of 1, and whether the calendar is Julian before 1582; None for other calendars than NumPy's."""
     values = np.asanyarray(values)
     if values.dtype.kind == "S":
         try:
             return np.char.decode(values, str(attrs.get("_Encoding", "utf-8")))[()]
         except (LookupError, UnicodeDecodeError) as error:
             raise Mismatch(f"`{name}` has bytes that are not text: {error}") from None
-    units = str(attrs.get("units", ""))
-    unit = _TIME_UNITS.get(units.split()[0].lower()) if units.strip() else None
-    if unit is None or values.dtype.kind not in "iuf" or (epoch is None and not _is_duration(units, values.dtype)):
+    duration = _duration(attrs.get("units"), values.dtype)
+    if values.dtype.kind not in "iuf" or (times is None and duration is None):
         return values[()]
     known = np.isfinite(values)
     # NumPy stores NaT as the smallest integer.
@@ -91,31 +93,32 @@ def decode(name: str, attrs: dict[str, Any], fill_value: Any, epoch: str | None,
         values = values * float(scale)
     if isinstance(offset, int | float | np.number):
         values = values + float(offset)
-    origin = np.datetime64(0, "s") if epoch is None else np.datetime64(epoch)
-    times = _steps(name, values, known, unit, origin)
-    if epoch is None:
-        return times[()]
-    calendar = str(attrs.get("calendar", "standard")).lower()
-    dates = _coarse(origin, unit) + times
-    is_mixed = calendar in ("standard", "gregorian")
+    if times is None:
+        return _steps(name, values, known, duration, np.datetime64(0, "s"))[()]
+    epoch, nanoseconds, is_mixed = times
+    unit, origin = _NANOSECONDS.get(nanoseconds), np.datetime64(epoch)
+    refusal = f"`{name}` has times of the calendar {attrs.get('calendar', 'standard')!r} that NumPy does not have"
+    refusal += "; open it with xarray and cftime"
+    if unit is None or is_mixed is None or (is_mixed and origin < _GREGORIAN):
+        raise Unsupported(refusal)
+    dates = _coarse(origin, unit) + _steps(name, values, known, unit, origin)
     # A comparison of nanoseconds with the year 1582 would overflow.
-    is_early = origin < _GREGORIAN or (dates.astype("M8[s]") < _GREGORIAN).any()
-    if is_mixed and is_early or not (is_mixed or calendar == "proleptic_gregorian"):
-        raise Unsupported(
-            f"`{name}` has times of the calendar {calendar!r} that NumPy does not have; open it with xarray and cftime"
-        )
+    if is_mixed and (dates.astype("M8[s]") < _GREGORIAN).any():
+        raise Unsupported(refusal)
     return dates[()]
+
+
+def _duration(units: Any, dtype: "np.dtype[Any]") -> str | None:
+    """Return the unit of numbers that `write` makes of `timedelta64`."""
+    from ._write import UNITS
+
+    return next((unit for unit, word in UNITS.items() if word == units and dtype == np.int64), None)
 
 
 def _coarse(origin: Any, unit: str) -> Any:
     """Return the same time in this unit if it is a whole number of them."""
     coarse = origin.astype(f"M8[{'D' if unit == 'W' else unit}]")
     return coarse if coarse == origin else origin
-
-
-def _is_duration(units: str, dtype: "np.dtype[Any]") -> bool:
-    """Return whether numbers are what `write` makes of `timedelta64`."""
-    return dtype == np.int64 and units in _TIME_UNITS and units.endswith("s") and len(units) > 2
 
 
 def _steps(name: str, values: Any, known: Any, unit: Any, origin: Any) -> Any:

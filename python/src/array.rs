@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
-use ra_pack::read::{Number, StatisticsOptions, date_of};
+use ra_pack::read::StatisticsOptions;
 use ra_pack::{Error, PackedArray, Result};
 
 use crate::cli::plot::Chart;
@@ -420,8 +420,8 @@ impl Array {
         py: Python<'py>,
         values: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let epoch = date_of(&self.facts(py)?.description, Number::Int(0));
-        let arguments = (self.stem(), self.attrs(py)?, self.fill_value(py)?, epoch, values);
+        let times = values::times(&self.facts(py)?.description);
+        let arguments = (self.stem(), self.attrs(py)?, self.fill_value(py)?, times, values);
         py.import("ra_pack._array")?.call_method1("decode", arguments)
     }
 

@@ -12,7 +12,7 @@ use ra_pack::{Finding, Progress};
 use serde::Serialize;
 
 use crate::cli::common::with_description;
-use crate::cli::diff::{print_packs, summary, text_of_arrays};
+use crate::cli::diff::{array_text, print_packs, summary};
 use crate::errors;
 use crate::interrupt::{detached, long, short};
 use crate::options::{option, shared};
@@ -130,8 +130,9 @@ pub(crate) fn diff<'py>(
         let text = detached(py, || {
             let mut lines = Vec::new();
             print_packs(&report, false, (false, usize::MAX), &mut lines)?;
-            let lines = String::from_utf8_lossy(&lines).into_owned() + &summary(&report, false);
-            Ok::<_, std::io::Error>(lines.trim_end().replace("--verify", "`read_all=True`"))
+            let counts = summary(&report, false).replace("--verify", "`read_all=True`");
+            let text = String::from_utf8_lossy(&lines).into_owned() + counts.trim_end();
+            Ok::<_, std::io::Error>(text)
         })?;
         fields.set_item("text", text)?;
         return errors::reports(py)?.getattr("PackDiff")?.call((), Some(&fields));
@@ -141,7 +142,8 @@ pub(crate) fn diff<'py>(
         None => ra_pack::diff::diff_arrays(&a, &b, &options),
     })?;
     let fields = fields_of(py, &report)?;
-    fields.set_item("text", detached(py, || text_of_arrays(&report, member.as_deref())))?;
+    let text = detached(py, || array_text(&report, member.as_deref()));
+    fields.set_item("text", text.trim_end())?;
     errors::reports(py)?.getattr("ArrayDiff")?.call((), Some(&fields))
 }
 

@@ -6,7 +6,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use ra_pack::ndl::{Attribute, Datatype, Value};
+use ra_pack::ndl::{Attribute, Datatype, Ndarray, Value};
+use ra_pack::read::time_units;
+use ra_pack::time::Calendar;
 
 use crate::errors;
 use crate::numpy::numpy;
@@ -241,4 +243,16 @@ fn refused(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyErr {
         "expected a number of up to 64 bits, a text, or a list of numbers or texts, found `{shown}`"
     );
     errors::unsupported(py, &message)
+}
+
+/// Returns the units of times: the date of the number 0, the nanoseconds of 1, and whether the calendar is Julian before
+/// 1582; `None` for calendars that NumPy does not have.
+pub(crate) fn times(description: &Ndarray) -> Option<(String, i64, Option<bool>)> {
+    let units = time_units(description)?;
+    let is_mixed = match units.calendar {
+        Calendar::Standard => Some(true),
+        Calendar::ProlepticGregorian => Some(false),
+        _ => None,
+    };
+    Some((units.text(units.epoch)?, units.unit, is_mixed))
 }

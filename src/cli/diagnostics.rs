@@ -287,19 +287,19 @@ fn next_step(error: &Error) -> Option<String> {
     let file = shell::path(path);
     let into = |extension| {
         let to = shell::path(&path.with_extension(extension));
-        format!(
-            "`ra-pack show {file}` reads it; `ra-pack convert {file} {to}` converts it to RawArray"
-        )
+        format!("`ra-pack convert {file} {to}` converts it to RawArray")
     };
+    let read_or = |next| format!("`ra-pack show {file}` reads it; {next}");
     let is_named = |format: &ArrayFormat| {
         let is_foreign = matches!(kind, FileKind::NetCdf | FileKind::Hdf5);
         path.is_file() && matches!(format, ArrayFormat::NetCdf | ArrayFormat::Hdf5) == is_foreign
     };
     match ArrayFormat::from_extension(path).filter(is_named)? {
         ArrayFormat::Ra => Some(format!("`ra-pack info {file}` and `ra-pack show {file}` read it")),
-        ArrayFormat::Npy | ArrayFormat::Png => Some(into("ra")),
+        ArrayFormat::Png => Some(into("ra")),
+        ArrayFormat::Npy => Some(read_or(into("ra"))),
         ArrayFormat::Npz | ArrayFormat::Ds | ArrayFormat::NetCdf | ArrayFormat::Hdf5 => {
-            Some(into("zip"))
+            Some(read_or(into("zip")))
         }
         _ => None,
     }

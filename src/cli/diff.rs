@@ -131,11 +131,6 @@ pub(super) fn run(args: &DiffArgs, output: &Output) -> Result<Ending, Failure> {
     }
 }
 
-/// Returns the text about the differences of two arrays, as the command prints it; empty if there are none.
-pub(crate) fn text_of_arrays(diff: &ArrayDiff, member: Option<&str>) -> String {
-    array_text(diff, &IndexPlaces::of(&diff.b, member)).trim_end().to_owned()
-}
-
 /// Adds the `diff` command to the error for two text files.
 fn of_files(error: ra_pack::Error, args: &DiffArgs) -> Failure {
     let failure = match &error {
@@ -216,7 +211,7 @@ fn two_arrays(args: &DiffArgs, output: &Output, diff: &ArrayDiff) -> Result<Endi
         };
         output.result(&number.to_string())?;
     } else {
-        let text = text_of_arrays(diff, args.member.as_deref());
+        let text = array_text(diff, args.member.as_deref());
         if !text.is_empty() {
             output.result(&text)?;
         }
@@ -234,13 +229,14 @@ fn no_distance(diff: &ArrayDiff) -> String {
     format!("the arrays have no distance: {}", fields.collect::<Vec<_>>().join("; "))
 }
 
-/// Formats the differences between two arrays; empty if there are none.
-fn array_text(diff: &ArrayDiff, places: &IndexPlaces) -> String {
+/// Formats the differences between two arrays, or of the array `member` of two packs; empty if there are none.
+pub(crate) fn array_text(diff: &ArrayDiff, member: Option<&str>) -> String {
     let is_silent =
         diff.is_same() && diff.elements.as_ref().is_none_or(|elements| elements.furthest.is_none());
     if is_silent {
         return String::new();
     }
+    let places = &IndexPlaces::of(&diff.b, member);
     let name = |path: &PathBuf| escape_path(path).to_string();
     let mut lines = vec![format!("{} and {}\n", name(&diff.a), name(&diff.b))];
     let mut line = |label: &str, what: &str| lines.push(format!("  {label:<10}{what}\n"));

@@ -92,7 +92,6 @@ pub(super) struct OpenArray {
     /// Header of the elements as they are read.
     header: Header,
     description: Option<Ndarray>,
-    order: Order,
     encoding: Encoding,
     /// All bytes after the header.
     section: Blob,
@@ -125,9 +124,8 @@ impl OpenArray {
             (Encoding::Raw, section.len - trailing)
         };
         let (header, metadata) = (stored.decoded(), section.after(used));
-        let (name, order) =
-            (name.to_owned(), description.as_ref().map_or(Order::Column, Ndarray::order));
-        Ok(Self { name, stored, header, description, order, encoding, section, metadata })
+        let name = name.to_owned();
+        Ok(Self { name, stored, header, description, encoding, section, metadata })
     }
 
     fn type_name(&self) -> String {
@@ -145,7 +143,7 @@ impl OpenArray {
     }
 
     pub(super) fn shape(&self) -> Vec<u64> {
-        shape_of(self.header.dims(), self.order)
+        shape_of(self.header.dims(), self.order())
     }
 
     pub(super) fn data_len(&self) -> u64 {
@@ -164,9 +162,13 @@ impl OpenArray {
         })
     }
 
+    fn order(&self) -> Order {
+        self.description.as_ref().map(Ndarray::order).unwrap_or_default()
+    }
+
     /// Returns whether the last index of the shape is the fastest.
     fn is_row(&self) -> bool {
-        self.order != Order::Column
+        self.order() != Order::Column
     }
 
     /// Returns how the array is stored: a word for each property in which files with the same elements may differ.
@@ -179,7 +181,7 @@ impl OpenArray {
         };
         [
             ("type", self.stored.element().to_string()),
-            ("order", self.order.word().to_owned()),
+            ("order", self.order().word().to_owned()),
             ("byte order", if is_big { "big-endian" } else { "little-endian" }.to_owned()),
             ("encoding", encoding),
             ("flags", format!("{:#x}", flags.bits())),
@@ -221,7 +223,7 @@ impl OpenArray {
             at += block.len() as u64;
         }
         // The order `row-unreversed` is `row` with the dims reversed.
-        let is_reversed = self.order == Order::RowUnreversed;
+        let is_reversed = self.order() == Order::RowUnreversed;
         let header = if is_reversed { self.header.reversed() } else { self.header.clone() };
         let done = Reversal::new(&header).reverse_at(
             pipeline::default_jobs(),

@@ -11,12 +11,10 @@ use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{self, Finding};
 use crate::fs::{self, File};
+use crate::inspect::list::listed_array;
 use crate::inspect::scan::PackScan;
 use crate::ndl::{Attribute, Document, Endian, Ndarray, Order, by_name_in_ndl};
-use crate::pack::{
-    self, Contents, CoordinateInfo, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement, shape_of,
-};
-use crate::path::MemberPath;
+use crate::pack::{self, CoordinateInfo, EXTERNAL_MANIFEST_SUFFIX, Layout, Placement, shape_of};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{ElementType, Flags, Header};
@@ -24,7 +22,7 @@ use crate::read::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, RootFiles, rules,
 };
 use crate::read::open::Pack;
-use crate::read::{single_file, type_name};
+use crate::read::single_file;
 
 /// Options for [`info`]: threads and progress.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +68,8 @@ pub struct PackInfo {
     #[cfg_attr(test, schemars(with = "std::collections::BTreeMap<String, u64>"))]
     #[serde(serialize_with = "by_name")]
     pub types: Vec<(Option<ElementType>, u64)>,
-    /// The same with the names of types for people (see [`type_name`]), such as `text[7]` for a `user28`.
+    /// The same with the names of types for people, such as `text[7]` for a `user28`; see
+    /// [`type_name`](crate::read::type_name()).
     #[serde(skip)]
     pub named_types: Vec<(String, u64)>,
     /// Number of arrays without a description.
@@ -125,13 +124,13 @@ pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo>
         PackScan::of_contents(&archive, pipeline::jobs(options.jobs))?;
     let files = || members.iter().filter(|member| member.kind == MemberKind::File);
     let (mut types, mut named_types) = (BTreeMap::<_, u64>::new(), BTreeMap::<_, u64>::new());
-    for (path, facts) in &contents.arrays {
-        let element = facts.header.as_ref().ok().map(Header::element);
-        *types.entry(element).or_default() += 1;
-        *named_types.entry(name_in_pack(&contents, path, element)).or_default() += 1;
+    let arrays = contents.arrays.keys();
+    for array in arrays.filter_map(|path| listed_array(&contents, path.as_str())) {
+        *types.entry(array.element.ok()).or_default() += 1;
+        *named_types.entry(array.type_name()).or_default() += 1;
     }
     let mut types: Vec<_> = types.into_iter().collect();
-    types.sort_by_cached_key(|(element, _)| stored_name(*element));
+    types.sort_by_cached_key(|(element, _)| type_name(*element));
     let groups: BTreeSet<_> = contents.arrays.keys().map(|path| path.parent()).collect();
     let is_array = |name: &str| placement.payload(name).is_some_and(|name| contents.is_array(name));
     let arrays = files().filter(|member| is_array(&member.name));
@@ -168,28 +167,15 @@ pub fn info(target: impl AsRef<Path>, options: &InfoOptions) -> Result<PackInfo>
     Ok(info)
 }
 
-fn stored_name(element: Option<ElementType>) -> String {
+fn type_name(element: Option<ElementType>) -> String {
     element.map_or("unreadable".to_owned(), |element| element.to_string())
-}
-
-/// Returns the name of the type of an array, as a listing has it.
-fn name_in_pack(contents: &Contents, path: &MemberPath, element: Option<ElementType>) -> String {
-    // The type in a plain description is that of the header.
-    let is_plain = contents.plain_facts(path).is_some();
-    match element.filter(|_| !is_plain) {
-        None => stored_name(element),
-        Some(element) => {
-            let described = contents.description(path, &mut Vec::new());
-            type_name(element, described.map(|described| &described.entity.array().datatype))
-        }
-    }
 }
 
 fn by_name<S: Serializer>(
     types: &[(Option<ElementType>, u64)],
     serializer: S,
 ) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_map(types.iter().map(|(element, count)| (stored_name(*element), count)))
+    serializer.collect_map(types.iter().map(|(element, count)| (type_name(*element), count)))
 }
 
 /// Compares every manifest with the names of the files, and the manifest next to the archive with the one inside.

@@ -257,7 +257,7 @@ impl ListedMembers {
     fn listed(&self, number: usize) -> Listed<'_> {
         let member = self.members.get(number).expect("the number is that of a member");
         let payload = self.placement.payload(&member.name);
-        let array = payload.and_then(|name| array(&self.contents, name));
+        let array = payload.and_then(|name| listed_array(&self.contents, name));
         let header = array.as_ref().map_or(Some(0), |array| array.header_len);
         Listed {
             name: self.placement.shown(&member.name),
@@ -352,7 +352,8 @@ fn is_description(placement: &Placement, contents: &Contents, name: &str) -> boo
     }
 }
 
-fn array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
+/// Returns an array of the payload as it is listed; `None` for another file.
+pub(super) fn listed_array<'a>(contents: &'a Contents, name: &str) -> Option<ListedArray<'a>> {
     if !pack::is_array(name) {
         return None;
     }
@@ -436,7 +437,7 @@ mod tests {
                 let path = |path| MemberPath::new(path).unwrap();
                 contents.add(path("a.ra"), Content::Array(std::sync::Arc::new(array)));
                 contents.add(path("a.yaml"), Content::Description(std::sync::Arc::new(facts)));
-                let listed = super::array(&contents, "a.ra");
+                let listed = listed_array(&contents, "a.ra");
                 serde_json::to_string(&listed).unwrap()
             });
             assert!(lists.iter().all(|list| *list == lists[0]), "{lists:?}");

@@ -328,6 +328,8 @@ fn no_data_is_read() {
 fn files_of_other_formats_are_to_be_converted() {
     let experiment = Experiment::new().file("a.npy", "").file("b c.npz", "").file("d.png", "");
     let ran = ra("info", &[&experiment.path().join("d.png")], &[]).exits(2);
+    // `show` does not read pictures.
+    assert!(!ran.said().contains("ra-pack show"), "{}", ran.said());
     ran.says(&["ra-pack convert ", "d.ra"]);
     let ran = ra("info", &[&experiment.path().join("b c.npz")], &["x"]).exits(1);
     ran.says(&["b c.npz", "expected the directory of a zip"]);
