@@ -21,6 +21,17 @@ const badge = (state) => {
   return el("span", { class: `badge ${kind}`, title }, text);
 };
 
+/** Returns an SVG as a PNG. */
+async function pixels(svg, width, height) {
+  const image = new Image();
+  image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  await image.decode();
+  const canvas = Object.assign(el("canvas"), { width, height });
+  canvas.getContext("2d").drawImage(image, 0, 0, width, height);
+  URL.revokeObjectURL(image.src);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+}
+
 class ArrayView {
   /** `app` has the core, the findings and the address; `asked` is what the address says about this array. */
   constructor(app, facts, asked) {
@@ -77,7 +88,7 @@ class ArrayView {
       (this.warnings = el("div")));
     const left = [facts.shape.length > 0 && this.selection(), facts.plot && this.plot(), this.values()];
     const right = [this.statistics(), this.attributes(), this.coordinates(), this.code(), this.description()];
-    return el("article", { "aria-label": facts.path }, heading,
+    return el("article", { "aria-label": plain(facts.path) }, heading,
       el("div", { class: "columns" }, el("div", null, left), el("div", null, right)));
   }
 
@@ -196,7 +207,7 @@ class ArrayView {
 
   /** Shows what is known about the content: from block digests, or from a verification of the pack. */
   showState(verified) {
-    this.verified = verified ?? this.verified ?? this.facts.verified;
+    this.verified = [verified, this.verified, this.facts.verified].find((state) => state && state !== "no") ?? "no";
     const state = this.app.stateOf(this.facts.path) ?? this.verified;
     this.state.replaceChildren(badge(state));
     this.warnings.replaceChildren(
@@ -236,7 +247,7 @@ class ArrayView {
 
   async drawPlot() {
     try {
-      const answer = await this.app.core.call("plot", { ...this.asked, ...this.size, theme: this.app.theme(), format: "svg" });
+      const answer = await this.app.core.call("plot", { ...this.asked, ...this.size, theme: this.app.theme() });
       const address = URL.createObjectURL(new Blob([answer.svg], { type: "image/svg+xml" }));
       this.picture.src = address;
       this.picture.alt = answer.description;
@@ -255,10 +266,11 @@ class ArrayView {
 
   async savePlot(format) {
     try {
-      const asked = { ...this.asked, width: 800, height: 500, theme: "light", format, scale: format === "png" ? 2 : 1 };
-      const answer = await this.app.core.call("plot", asked);
-      const type = format === "png" ? "image/png" : "image/svg+xml";
-      save([answer.bytes ?? answer.svg], `${this.facts.name}.${format}`, type);
+      const [width, height] = [800, 500];
+      const { svg } = await this.app.core.call("plot", { ...this.asked, width, height, theme: "light" });
+      const name = `${this.facts.name}.${format}`;
+      if (format === "svg") save([svg], name, "image/svg+xml");
+      else save([await pixels(svg, 2 * width, 2 * height)], name, "image/png");
     } catch (error) {
       sayError(error);
     }

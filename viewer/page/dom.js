@@ -3,6 +3,9 @@
 
 const $ = (id) => document.getElementById(id);
 
+/** Returns the name of an array as people write it. The core completes it. */
+const plain = (path) => path.replace(/(?<!\.ra)\.ra$/, "");
+
 /** Makes an element. A function is the listener of an event, `true` an attribute without a value. */
 function el(name, attributes, ...children) {
   const element = document.createElement(name);

@@ -156,7 +156,7 @@ class List {
 
   /** Marks the array that the page shows, and opens its groups. */
   show(path) {
-    this.wanted = path;
+    this.wanted = path && plain(path);
     if (this.root && !this.found) this.root.rows.changed();
     this.draw();
   }
@@ -229,8 +229,8 @@ class List {
   element(at, high) {
     const { group, index, row } = this.at(at);
     const isGroup = row?.kind === "group";
-    const isChosen = Boolean(row) && !isGroup && row.path === this.wanted;
-    const severity = row && this.findings.get(row.path);
+    const isChosen = Boolean(row) && !isGroup && plain(row.path) === this.wanted;
+    const severity = row && this.findings.get(plain(row.path));
     const element = el("div", {
       id: `row-${at}`,
       role: "treeitem",
@@ -241,7 +241,7 @@ class List {
       "aria-posinset": index + 1,
       "aria-expanded": isGroup ? String(group.open.has(index)) : null,
       "aria-selected": isGroup ? null : String(isChosen),
-      title: row?.path,
+      title: row && plain(row.path),
     });
     element.style.top = `${at * high}px`;
     element.style.height = `${high}px`;
@@ -253,7 +253,7 @@ class List {
       element.append(el("span", { class: "group" }, row.name), el("span", { class: "n" }, row.arrays.toLocaleString("en")));
     } else if (this.found) {
       const title = [row.title, row.units && `[${row.units}]`].filter(Boolean).join(" ");
-      element.append(el("span", { class: "two" }, el("span", null, row.path, mark), el("span", { class: "n" }, title || row.type)));
+      element.append(el("span", { class: "two" }, el("span", null, plain(row.path), mark), el("span", { class: "n" }, title || row.type)));
       element.append(el("span", { class: "n" }, row.shape));
     } else {
       element.append(el("span", null, row.name, mark), el("span", { class: "n" }, row.shape));

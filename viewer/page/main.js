@@ -133,7 +133,7 @@ class App {
 
   /** Returns the address of an array in this page. */
   link(path) {
-    return `#${path.split("/").map(encodeURIComponent).join("/")}`;
+    return `#${plain(path).split("/").map(encodeURIComponent).join("/")}`;
   }
 
   go(path) {
@@ -213,7 +213,7 @@ class App {
     this.put(el("article", { class: "about" },
       el("h1", null, pack.title || pack.name),
       pairs(attributes),
-      pairs(facts, { class: "facts" }),
+      pairs(facts, { class: "pairs facts" }),
       this.verification.panel,
       readme && el("section", { "aria-label": readme.name },
         el("h2", null, readme.name),
@@ -236,7 +236,7 @@ class App {
     this.list.findings = new Map();
     for (const { array, severity } of report?.findings ?? []) {
       const kind = severity === "error" ? "bad" : "warn";
-      if (array && this.list.findings.get(array) !== "bad") this.list.findings.set(array, kind);
+      if (array && this.list.findings.get(plain(array)) !== "bad") this.list.findings.set(plain(array), kind);
     }
     this.list.draw();
     this.view?.showState();
@@ -244,7 +244,7 @@ class App {
 
   findingsOf(path) {
     const { report } = this.verification;
-    return (report?.findings ?? []).filter((finding) => finding.array === path);
+    return (report?.findings ?? []).filter((finding) => finding.array && plain(finding.array) === plain(path));
   }
 
   /** Returns the state of the content of an array after a verification. */

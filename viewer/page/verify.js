@@ -123,14 +123,14 @@ class Verification {
     }
     const [kind, ...children] = content;
     this.panel.className = `verdict ${kind}`;
-    this.panel.replaceChildren(...children);
+    this.panel.replaceChildren(...children.filter(Boolean));
   }
 
   result(again, compare) {
     const { report } = this;
     const { kind, text } = this.verdict();
-    this.chip(kind, text);
-    say(text);
+    this.chip(kind, text.split(":")[0], `Verification: ${text}`);
+    $("told").textContent = text;
     const speed = report.bytes / Math.max(report.seconds, 0.001);
     const told = `${bytes(report.bytes)} in ${report.seconds.toFixed(1)} s, ${bytes(Math.round(speed))}/s`;
     const shown = report.findings.slice(0, 200);

@@ -1,100 +1,114 @@
 "use strict";
 // Runs the core. Sources are read by ranges and synchronously, because the core reads when it needs bytes.
 
+/** Bytes of a block. */
 const BLOCK = 256 * 1024;
-const KEPT_BLOCKS = 128;
+/** Blocks that are kept in memory. */
+const KEPT = 128;
+/** Blocks that one request reads ahead of a reader that goes through a file in order. */
+const AHEAD = 16;
 
-/** A file or bytes of the page. */
-function ofBlob(blob) {
-  const reader = new FileReaderSync();
-  return {
-    size: blob.size,
-    read: (offset, length) => new Uint8Array(reader.readAsArrayBuffer(blob.slice(offset, offset + length))),
-  };
+/** Keeps blocks that were read, and reads ahead. `request(from, to)` returns the bytes of a range, at most to the end. */
+class Blocks {
+  constructor(request) {
+    this.request = request;
+    this.blocks = new Map();
+    this.ahead = 1;
+    this.next = 0;
+  }
+
+  /** Returns the number of the block after those that one request reads, all of them unknown. */
+  end(first, last) {
+    this.ahead = first === this.next ? Math.min(AHEAD, this.ahead * 2) : 1;
+    let end = first + 1;
+    const most = Math.max(Math.min(last, first + AHEAD), first + this.ahead);
+    while (end < most && end * BLOCK < this.size && !this.blocks.has(end)) end += 1;
+    this.next = end;
+    return end;
+  }
+
+  keep(first, found) {
+    for (let at = 0; at < found.length; at += BLOCK) this.blocks.set(first + at / BLOCK, found.subarray(at, at + BLOCK));
+    for (const key of this.blocks.keys()) {
+      if (this.blocks.size <= KEPT) break;
+      this.blocks.delete(key);
+    }
+  }
+
+  read(offset, length) {
+    const end = Math.min(offset + length, this.size);
+    const out = new Uint8Array(Math.max(0, end - offset));
+    const last = Math.ceil(end / BLOCK);
+    for (let at = offset; at < end; ) {
+      const block = Math.floor(at / BLOCK);
+      if (!this.blocks.has(block)) {
+        const after = this.end(block, last);
+        this.keep(block, this.request(block * BLOCK, Math.min(after * BLOCK, this.size)));
+      }
+      const known = this.blocks.get(block);
+      const part = known.subarray(at - block * BLOCK, Math.min(known.length, end - block * BLOCK));
+      out.set(part, at - offset);
+      at += part.length;
+    }
+    return out;
+  }
 }
 
-/** An object at a URL: blocks are requested once, neighbours together, and all must be of one version. */
-function ofUrl(url) {
-  const blocks = new Map();
-  let size, version;
+/** A file, or bytes of the page. */
+class FileSource extends Blocks {
+  constructor(file) {
+    const reader = new FileReaderSync();
+    super((from, to) => new Uint8Array(reader.readAsArrayBuffer(file.slice(from, to))));
+    this.size = file.size;
+  }
+}
 
-  const request = (from, to) => {
+/** An object at a URL. All its blocks must be of one version. */
+class UrlSource extends Blocks {
+  constructor(url) {
+    super((from, to) => this.range(from, to));
+    this.url = url;
+    // The first request also learns the size.
+    this.keep(0, this.range(0, BLOCK));
+  }
+
+  fail(reason) {
+    throw new Error(`${this.url} cannot be read: ${reason}`);
+  }
+
+  range(from, to) {
     const asked = new XMLHttpRequest();
-    asked.open("GET", url, false);
+    asked.open("GET", this.url, false);
     asked.responseType = "arraybuffer";
     asked.setRequestHeader("Range", `bytes=${from}-${to - 1}`);
     try {
       asked.send();
     } catch {
-      throw new Error(
-        `${url} cannot be read: the server is not reachable, or it does not let other pages read its files. ` +
-          "Its owner has to set `Access-Control-Allow-Origin: *`, `Access-Control-Allow-Headers: Range` and " +
-          "`Access-Control-Expose-Headers: Content-Range, ETag`",
-      );
+      this.fail("the server does not answer, or does not let other pages read its files. Its owner has to set " +
+        "`Access-Control-Allow-Origin: *`, `Access-Control-Allow-Headers: Range` and " +
+        "`Access-Control-Expose-Headers: Content-Range, ETag`");
     }
     if (asked.status === 200) {
-      throw new Error(
-        `${url} cannot be read in parts: the server ignores \`Range\` and sends the whole file. ` +
-          "Its owner has to allow range requests (`Accept-Ranges: bytes`); or download the file and drop it here",
-      );
+      this.fail("the server sends the whole file instead of a part. Its owner has to allow range requests " +
+        "(`Accept-Ranges: bytes`). You can also download the file and drop it here");
     }
-    if (asked.status !== 206) throw new Error(`${url} cannot be read: the server answers ${asked.status} ${asked.statusText}`);
-    const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(asked.getResponseHeader("Content-Range") ?? "");
+    if (asked.status !== 206) this.fail(`the server answers ${asked.status} ${asked.statusText}`);
+    const header = (name) => asked.getResponseHeader(name) ?? "";
+    const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(header("Content-Range"));
     if (!range) {
-      throw new Error(
-        `${url} cannot be read: the page cannot see the size of the file. The owner of the server has to set ` +
-          "`Access-Control-Expose-Headers: Content-Range, ETag`",
-      );
+      this.fail("the page cannot see the size of the file. The owner of the server has to set " +
+        "`Access-Control-Expose-Headers: Content-Range, ETag`");
     }
-    const now = `${range[3]} ${asked.getResponseHeader("ETag") ?? asked.getResponseHeader("Last-Modified") ?? ""}`;
-    version ??= now;
-    if (now !== version) throw new Error(`${url} changed while it was read; open it again`);
-    size = Number(range[3]);
+    const version = `${range[3]} ${header("ETag") || header("Last-Modified")}`;
+    this.version ??= version;
+    if (version !== this.version) this.fail("it changed while it was read; open it again");
+    this.size = Number(range[3]);
     const found = new Uint8Array(asked.response);
-    if (Number(range[1]) !== from || found.length !== Math.min(to, size) - from) {
-      throw new Error(`${url} cannot be read: the server sent another range than requested`);
+    if (Number(range[1]) !== from || found.length !== Math.min(to, this.size) - from) {
+      this.fail("the server sent another range than requested");
     }
     return found;
-  };
-
-  const keep = (from, found) => {
-    for (let at = 0; at < found.length; at += BLOCK) {
-      blocks.set((from + at) / BLOCK, found.slice(at, at + BLOCK));
-    }
-    for (const key of blocks.keys()) {
-      if (blocks.size <= KEPT_BLOCKS) break;
-      blocks.delete(key);
-    }
-  };
-
-  const read = (offset, length) => {
-    const end = Math.min(offset + length, size);
-    const [first, last] = [Math.floor(offset / BLOCK), Math.ceil(end / BLOCK)];
-    const out = new Uint8Array(Math.max(0, end - offset));
-    const fill = (from, found) => {
-      const [start, stop] = [Math.max(from, offset), Math.min(from + found.length, end)];
-      if (start < stop) out.set(found.subarray(start - from, stop - from), start - offset);
-    };
-    for (let block = first; block < last; block += 1) {
-      const known = blocks.get(block);
-      if (known) {
-        fill(block * BLOCK, known);
-        continue;
-      }
-      let after = block + 1;
-      while (after < last && !blocks.has(after)) after += 1;
-      const from = block * BLOCK;
-      const found = request(from, Math.min(after * BLOCK, size));
-      fill(from, found);
-      keep(from, found);
-      block = after - 1;
-    }
-    return out;
-  };
-
-  // The first request also learns the size.
-  keep(0, request(0, BLOCK));
-  return { get size() { return size; }, read };
+  }
 }
 
 let viewer, failure;
@@ -106,9 +120,8 @@ const plain = (error) => {
 
 function start({ module, source }) {
   wasm_bindgen.initSync({ module });
-  const name = source.name;
-  const opened = source.url ? ofUrl(source.url) : ofBlob(source.file);
-  viewer = new wasm_bindgen.Viewer(opened, name);
+  const opened = source.url ? new UrlSource(source.url) : new FileSource(source.file);
+  viewer = new wasm_bindgen.Viewer(opened, source.name);
 }
 
 onmessage = ({ data }) => {

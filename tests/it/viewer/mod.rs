@@ -1,0 +1,239 @@
+//! The viewer in a browser: it opens, shows and verifies packs, and says what the command says.
+//!
+//! `bash viewer/build` makes the page that these tests open.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::experiment::{Experiment, FLOAT32, UINT8, le, ra_pack};
+use crate::foreign::installed;
+use crate::run::ra;
+use crate::skips::skip;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A directory with the page and with packs; `None` if the page is not built or the browser is not installed.
+struct Room(TempDir);
+
+impl Room {
+    fn new() -> Option<Self> {
+        let page = root().join("target/viewer/viewer.html");
+        if !page.exists() {
+            skip("`bash viewer/build` has not made target/viewer/viewer.html");
+            return None;
+        }
+        if !installed(&["chromium", "chromedriver", "python3"]) {
+            return None;
+        }
+        let home = TempDir::new().unwrap();
+        fs::copy(page, home.path().join("viewer.html")).unwrap();
+        Some(Self(home))
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn pack(&self, name: &str, source: &Path, options: &[&str]) -> PathBuf {
+        let archive = self.file(name);
+        ra_pack().arg("create").arg(source).arg("-o").arg(&archive).args(options).assert().success();
+        archive
+    }
+
+    /// Packs the sample.
+    fn sample(&self) -> PathBuf {
+        self.pack("mooring.zip", &root().join("examples/experiment"), &[])
+    }
+
+    /// Packs arrays of 8 MiB, so that verifying takes long enough to be stopped.
+    fn large(&self, arrays: usize) -> u64 {
+        let source = Experiment::new();
+        let data: Vec<u8> = (0..8_u32 << 20).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
+        let source = (0..arrays).fold(source, |source, nth| {
+            let name = format!("part{nth}");
+            let pack = source.array(&format!("{name}.ra"), UINT8, &[8 << 20], &data);
+            pack.describe(&format!("{name}.yaml"), "[8388608]", "uint8")
+        });
+        fs::metadata(self.pack("large.zip", source.path(), &[])).unwrap().len()
+    }
+
+    /// Runs a scenario of `scenarios.py`.
+    #[track_caller]
+    fn look(&self, scenario: &str, wanted: &Value) {
+        let script = root().join("tests/it/viewer/scenarios.py");
+        let mut run = Command::new("python3");
+        run.arg("-B").arg(script).arg(scenario).arg(self.file("viewer.html")).arg(self.0.path());
+        let looked = run.arg(wanted.to_string()).output().unwrap();
+        let told = String::from_utf8_lossy(&looked.stderr);
+        assert!(looked.status.success(), "{scenario}: {told}");
+        print!("{told}");
+    }
+}
+
+/// Returns what the command says about the arrays of the sample.
+fn arrays(archive: &Path) -> Vec<Value> {
+    let listed = ra("list", &[archive], &["--json"]).exits(0).json();
+    let members = listed["members"].as_array().unwrap();
+    let arrays = members.iter().filter(|member| !member["array"].is_null());
+    arrays
+        .map(|member| {
+            let name = member["name"].as_str().unwrap();
+            let path = name.strip_suffix(".ra").unwrap();
+            let array = &member["array"];
+            let title = array["title"].as_str().unwrap_or(path);
+            let csv = ra("get", &[archive, Path::new(name)], &["--format", "csv"]).exits(0);
+            let csv = String::from_utf8(csv.out).unwrap();
+            // The last column of the first lines; names and numbers of dimensions come before it.
+            let values = csv.lines().skip(1).take(3).map(|line| line.rsplit(',').next().unwrap());
+            json!({
+                "path": path,
+                "title": title,
+                "type": array["type"],
+                "plot": array["shape"].as_array().is_some_and(|shape| !shape.is_empty()),
+                "values": values.collect::<Vec<_>>(),
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn the_viewer_shows_every_array_of_the_sample() {
+    let Some(room) = Room::new() else { return };
+    let archive = room.sample();
+    let texts = ["manifest-sha256.txt", "A mooring in the Sildefjord", "Not verified yet"];
+    room.look("shows", &json!({ "arrays": arrays(&archive), "texts": texts }));
+}
+
+#[test]
+fn the_viewer_searches_and_selects_parts() {
+    let Some(room) = Room::new() else { return };
+    room.sample();
+    let hits = json!({ "velocity": 2, "degree_celsius": 1, "thermistors": 4, "nothing of this": 0 });
+    room.look("selects", &json!({ "hits": hits }));
+}
+
+/// Changes one byte of an array.
+fn damaged(archive: &Path) {
+    let mut bytes = fs::read(archive).unwrap();
+    let name = b"thermistors/temperature.ra";
+    let found = bytes.windows(name.len()).position(|window| window == name).unwrap();
+    bytes[found + 400] ^= 0x55;
+    fs::write(archive.with_file_name("damaged.zip"), bytes).unwrap();
+}
+
+#[test]
+fn the_viewer_finds_what_the_command_finds() {
+    let Some(room) = Room::new() else { return };
+    let archive = room.sample();
+    damaged(&archive);
+    let bytes = fs::read(&archive).unwrap();
+    fs::write(room.file("short.zip"), &bytes[..bytes.len() - 30]).unwrap();
+    let sample = root().join("examples/experiment");
+    for ending in ["tar", "tar.gz", "tar.zst"] {
+        room.pack(&format!("mooring.{ending}"), &sample, &[]);
+    }
+    room.pack("deflated.zip", &sample, &["--compression", "deflate"]);
+    room.pack("zstd.zip", &sample, &["--compression", "zstd"]);
+    fs::copy(sample.join("thermistors/depth.ra"), room.file("depth.ra")).unwrap();
+    let names = [
+        "mooring.zip", "damaged.zip", "mooring.tar", "mooring.tar.gz", "mooring.tar.zst", "deflated.zip", "zstd.zip",
+    ];
+    let packs: BTreeMap<&str, Value> = names
+        .into_iter()
+        .map(|name| (name, ra("verify", &[&room.file(name)], &["--json"]).json()))
+        .collect();
+    let manifest = fs::read_to_string(room.file("mooring.zip.manifest-sha256.txt")).unwrap();
+    let (digest, rest) = manifest.split_once(' ').unwrap();
+    let other = format!("{} {rest}", digest.chars().rev().collect::<String>());
+    fs::write(room.file("other.manifest-sha256.txt"), other).unwrap();
+    room.large(24);
+    room.look("verifies", &json!({ "packs": packs, "large": 24 }));
+}
+
+#[test]
+fn the_viewer_reads_servers_and_explains_what_they_lack() {
+    let Some(room) = Room::new() else { return };
+    room.sample();
+    let size = room.large(4);
+    room.look("servers", &json!({ "large": 4, "large_size": size }));
+}
+
+#[test]
+fn the_viewer_works_with_keys_alone() {
+    let Some(room) = Room::new() else { return };
+    room.sample();
+    room.look("keyboard", &json!({}));
+}
+
+#[test]
+fn nothing_in_a_pack_runs_in_the_viewer() {
+    let Some(room) = Room::new() else { return };
+    let evil = "</script><script>document.title='hit'</script><img src=x onerror=\"document.title='hit'\">";
+    let quoted = serde_json::to_string(&format!("{evil}\u{202e}\u{7}\u{0}")).unwrap();
+    let names = [
+        "a \"b\" 'c' & <i>d</i>",
+        "</noscript></table><script>document.title='hit'<script>",
+        "javascript:document.title=1",
+        "100% ünï\u{202e}cod 한국어 #hash?query",
+        "<img src=x onerror=document.title='hit'>",
+    ];
+    let mut source = Experiment::new().file("README.md", format!("# {evil}\n\n[a](javascript:document.title='hit')\n"));
+    for name in names {
+        let last = serde_json::to_string(name.rsplit('/').next().unwrap()).unwrap();
+        let data = le(f32::to_le_bytes, (0..12_u8).map(f32::from));
+        source = source.array(&format!("{name}.ra"), FLOAT32, &[3, 4], &data).file(
+            &format!("{name}.yaml"),
+            format!(
+                "ndarrays:\n  {last}:\n    shape: [3, 4]\n    type: float32\n    attributes:\n      long_name: {quoted}\n      \
+                 units: \"<b>&\"\n      {quoted}: \"{}\"\n",
+                "endless ".repeat(200_000)
+            ),
+        );
+    }
+    source = source.file("manifest.yaml", format!("attributes:\n  title: {quoted}\n"));
+    room.pack("hostile.zip", source.path(), &[]);
+    // Zeros that expand to far more than the page may hold.
+    let zeros = vec![0; 64 << 20];
+    let bomb = Experiment::new().array("zeros.ra", UINT8, &[64 << 20], &zeros);
+    let bomb = bomb.describe("zeros.yaml", "[67108864]", "uint8");
+    room.pack("bomb.zip", bomb.path(), &["--compression", "deflate"]);
+    let mut packs = vec!["hostile.zip".to_owned(), "bomb.zip".to_owned()];
+    for (nth, text) in [&b"not a pack"[..], b"PK\x05\x06", b"rawarray", b"\x93NUMPY\x01\0"].iter().enumerate() {
+        fs::write(room.file(&format!("{nth}.zip")), text).unwrap();
+        packs.push(format!("{nth}.zip"));
+    }
+    room.look("hostile", &json!({ "packs": packs }));
+}
+
+#[test]
+fn the_viewer_opens_100_000_arrays() {
+    const MANY: u32 = 100_000;
+    let Some(room) = Room::new() else { return };
+    room.sample();
+    let source = TempDir::new().unwrap();
+    let mut array = b"rawarray".to_vec();
+    for field in [0_u64, 3, 4, 8, 1, 2] {
+        array.extend(field.to_le_bytes());
+    }
+    array.extend([0; 8]);
+    for run in 0..MANY {
+        let directory = source.path().join(format!("run{:03}", run / 1000));
+        if run % 1000 == 0 {
+            fs::create_dir(&directory).unwrap();
+        }
+        fs::write(directory.join(format!("speed{run:06}.ra")), &array).unwrap();
+    }
+    ra_pack().arg("describe").arg("-q").arg(source.path()).assert().success();
+    room.pack("many.zip", source.path(), &[]);
+    let hits = json!({ "speed0123": 100, "run042/": 1000, "speed099999": 1 });
+    // Twice the goal on a machine that runs other tests at the same time.
+    let last = json!({ "many": MANY, "hits": hits, "last_group": "run099", "last": "run099/speed099999", "patience": 3.0 });
+    room.look("many", &last);
+}
