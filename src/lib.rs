@@ -118,6 +118,7 @@ pub mod archive;
 #[cfg(feature = "full")]
 pub mod audit;
 mod bisect;
+mod clock;
 #[cfg(feature = "full")]
 pub mod convert;
 #[cfg(feature = "full")]
@@ -125,13 +126,16 @@ pub mod describe;
 #[cfg(feature = "full")]
 pub mod diff;
 pub mod digest;
+#[cfg(feature = "display")]
+#[doc(hidden)]
+pub mod display;
 pub mod error;
 mod file_kind;
 pub mod finding;
 mod fs;
 pub mod inspect;
 pub mod interchange;
-#[cfg(feature = "full")]
+#[cfg(feature = "display")]
 pub mod json;
 pub mod manifest;
 pub mod message;

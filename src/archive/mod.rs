@@ -17,7 +17,8 @@ mod tarball;
 #[cfg(feature = "full")]
 mod write;
 mod zip;
-#[cfg_attr(not(feature = "full"), path = "no_zstd_frame.rs")]
+#[cfg_attr(not(feature = "full"), cfg_attr(feature = "ruzstd", path = "ruzstd_frame.rs"))]
+#[cfg_attr(not(any(feature = "full", feature = "ruzstd")), path = "no_zstd_frame.rs")]
 mod zstd_frame;
 
 use std::io::{self, BufRead};

@@ -22,8 +22,8 @@ use super::text::{
     BOLD, DIM, columns, count, counted, fit, fit_end, float, flowing, human_bytes, padded, percent,
     plain, short, styled,
 };
-use super::values::{self, flow};
 use super::{Ending, Failure, diagnostics, shell};
+use ra_pack::display::values::{self, flow};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").args(["l1", "l2", "max", "json", "stat"]))]

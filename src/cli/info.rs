@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use ra_pack::Container;
 use ra_pack::archive::Method;
+use ra_pack::display::values;
 use ra_pack::inspect::{ArrayInfo, CoordinateInfo, InfoOptions, ManifestInfo, PackInfo};
 use ra_pack::ndl::{Extent, Ndarray, Order};
 use ra_pack::path::escape;
@@ -18,7 +19,7 @@ use super::common::Common;
 use super::output::Output;
 use super::table::aligned;
 use super::text::{BOLD, counted, human_bytes, styled};
-use super::{Ending, Failure, diagnostics, shell, values};
+use super::{Ending, Failure, diagnostics, shell};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\

@@ -31,7 +31,6 @@ mod signals;
 mod stderr;
 mod table;
 mod text;
-mod values;
 mod verify;
 
 use std::ffi::OsString;

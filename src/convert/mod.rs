@@ -21,7 +21,6 @@ mod single;
 mod sink;
 mod source;
 mod temporary;
-mod text;
 mod tree;
 
 use std::path::Path;

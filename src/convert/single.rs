@@ -7,7 +7,7 @@ use super::data::{Arranged, failed};
 use super::format::ArrayFormat;
 use super::item::ArrayItem;
 use super::options::ConvertOptions;
-use super::text::{write_csv, write_json};
+use crate::display::export::{write_csv, write_json};
 use crate::error::{Error, Result};
 use crate::fs::File;
 #[cfg(feature = "full")]

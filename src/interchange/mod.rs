@@ -5,15 +5,15 @@
 //! fastest, the description has `storage: {order: row}`, and the dimensions of the header are the shape reversed. To
 //! change the order, use [`Reversal`](crate::ra::Reversal), which needs random access.
 
-#[cfg(feature = "full")]
+#[cfg(feature = "display")]
 mod blocks;
 #[cfg(feature = "full")]
 pub mod ds;
 #[cfg(feature = "full")]
 pub mod grouped;
-#[cfg(feature = "full")]
+#[cfg(feature = "display")]
 mod literal;
-#[cfg(feature = "full")]
+#[cfg(feature = "display")]
 pub mod npy;
 #[cfg(feature = "full")]
 pub mod npz;
@@ -24,7 +24,7 @@ mod values;
 
 use std::io;
 
-#[cfg(feature = "full")]
+#[cfg(feature = "display")]
 pub(crate) use self::blocks::{
     Block, BlockReader, fillvalue, is_truth, read_all, read_units, row_order_extents, wrong_length,
 };

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{ProvedByBlocks, Shard, VerifyOptions};
 use crate::archive::Container;
+use crate::clock::Instant;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::finding::{self, Code, Finding, Severity, count_errors};

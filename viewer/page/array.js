@@ -311,7 +311,7 @@ class ArrayView {
   showTable({ columns, rows, total, row_dim: down, column_dim: across }) {
     const cell = (text) => el("td", null, text);
     const corner = [down, across].filter(Boolean).join(" \\ ");
-    const head = columns.length > 0 && el("thead", null, el("tr", null,
+    const head = columns && el("thead", null, el("tr", null,
       el("th", { scope: "col" }, corner || el("span", { class: "skip" }, "index")),
       columns.map((text) => el("th", { scope: "col" }, text))));
     const body = rows.map(({ header, cells }) => el("tr", null, el("th", { scope: "row" }, header), cells.map(cell)));

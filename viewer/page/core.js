@@ -1,8 +1,8 @@
 "use strict";
 // The core in workers: each has the module and the same source, and answers calls in their order.
 
-/** The compiled module and the script of the workers, made once. */
-const parts = (async () => {
+/** Compiles the module, and makes the script of the workers. */
+async function makeParts() {
   const text = $("core").textContent.trim();
   const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
@@ -10,7 +10,10 @@ const parts = (async () => {
   const script = new Blob([$("worker").textContent], { type: "text/javascript" });
   $("core").remove();
   return { module, script: URL.createObjectURL(script) };
-})();
+}
+
+let made;
+const parts = () => (made ??= makeParts());
 
 /** A stopped call. It is not an error for people. */
 const stopped = () => Object.assign(new Error("stopped"), { isStopped: true });
@@ -24,7 +27,7 @@ class Core {
   }
 
   async start() {
-    const { module, script } = await parts;
+    const { module, script } = await parts();
     const worker = new Worker(script);
     worker.onmessage = ({ data }) => this.answer(data);
     worker.onerror = (event) => this.fail(event.message);

@@ -5,6 +5,8 @@
 const PART = 200;
 /** Groups are open at first if the pack has at most this many arrays. */
 const FEW = 60;
+/** With more arrays than this, another worker reads all descriptions for the search. Hits by name are shown at once. */
+const MANY = 2000;
 
 /** Rows of an answer of the core, fetched part by part when they are seen. */
 class Rows {
@@ -86,14 +88,20 @@ class List {
   }
 
   /** Shows the arrays of a pack. */
-  open(core, arrays) {
-    Object.assign(this, { core, arrays, isSmall: arrays <= FEW, focused: 0, found: null, findings: new Map() });
+  open(core, source, arrays) {
+    this.close();
+    Object.assign(this, { core, source, arrays, isSmall: arrays <= FEW, focused: 0, found: null, findings: new Map() });
     this.closed = new Set();
     $("search").value = "";
     this.root = new Group("", 1, this);
     this.tree.scrollTop = 0;
     this.say();
     return this.root.rows.part(0);
+  }
+
+  close() {
+    this.finder?.stop();
+    Object.assign(this, { finder: null, found: null, root: null });
   }
 
   async search(text) {
@@ -105,13 +113,31 @@ class List {
       this.say();
       return;
     }
-    const found = new Rows((from, number) => this.core.call("list", { search: text, from, count: number }), () => {
-      if (this.found !== found) return;
+    const rows = (core, deep) => {
+      const found = new Rows((from, number) => core.call("list", { search: text, deep, from, count: number }), () => {
+        if (this.found !== found) return;
+        this.draw();
+        this.say();
+      });
+      return found;
+    };
+    const isMany = this.arrays > MANY;
+    const quick = rows(this.core, !isMany);
+    this.found = quick;
+    try {
+      await quick.part(0);
+      if (!isMany) return;
+      // The words may also be in titles, units and dimensions.
+      this.finder ??= new Core(this.source);
+      const deep = rows(this.finder, true);
+      await deep.part(0);
+      if (this.found !== quick) return;
+      this.found = deep;
       this.draw();
       this.say();
-    });
-    this.found = found;
-    await found.part(0).catch(sayError);
+    } catch (error) {
+      sayError(error);
+    }
   }
 
   say() {
@@ -211,6 +237,7 @@ class List {
     this.isDrawn = true;
     requestAnimationFrame(() => {
       this.isDrawn = false;
+      if (!this.root) return;
       const high = this.rowHeight();
       const { length } = this;
       const first = Math.max(0, Math.floor(this.tree.scrollTop / high) - 4);

@@ -23,6 +23,7 @@ class App {
     addEventListener("keydown", (event) => this.key(event));
     this.drops();
     this.themes();
+    parts().catch(sayError);
     this.start();
   }
 
@@ -84,7 +85,7 @@ class App {
       $("facts").textContent = [pack.container, bytes(pack.size)].join(" · ");
       for (const id of ["side", "menu", "verdict"]) $(id).hidden = false;
       this.verification = new Verification(this);
-      await Promise.all([this.list.open(core, pack.counts.arrays), this.show()]);
+      await Promise.all([this.list.open(core, source, pack.counts.arrays), this.show()]);
     } catch (error) {
       if (error.isStopped) return;
       this.welcome();
@@ -95,6 +96,7 @@ class App {
   close() {
     this.core?.stop();
     this.aside?.stop();
+    this.list.close();
     if (this.verification?.isRunning) this.verification.stop();
     Object.assign(this, { pack: null, view: null, verification: null });
     document.body.classList.remove("open");

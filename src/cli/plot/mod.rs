@@ -1,38 +1,33 @@
 //! `ra-pack plot`: a picture as PNG or SVG, or a preview in a terminal.
 
-mod axis;
-mod chart;
-mod color;
-mod dates;
-mod frame;
-mod grid;
-mod label;
-mod line;
-mod scene;
+mod lines;
+mod render;
 mod terminal;
-mod ticks;
-mod units;
 
 use std::path::PathBuf;
 
 use clap::Args;
+pub(super) use ra_pack::display::plot::axis::extremes;
+pub(crate) use ra_pack::display::plot::chart::{draw, sampled};
+use ra_pack::display::plot::chart::{draw_both, draw_named};
+use ra_pack::display::plot::color::COLOR_MAPS;
+pub(super) use ra_pack::display::plot::color::{
+    ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, color, of_name,
+};
+pub(crate) use ra_pack::display::plot::frame::Chart;
+use ra_pack::display::plot::frame::Range;
+pub(super) use ra_pack::display::plot::frame::{PlotArea, gap_text, notes};
+pub(super) use ra_pack::display::plot::grid::{Palette, image};
+pub(super) use ra_pack::display::plot::label::shortened;
+pub(super) use ra_pack::display::plot::line::{Trace, line_extremes, line_scale, trace};
+pub(super) use ra_pack::display::plot::scene::{Markup, Pixels};
+pub(super) use ra_pack::display::plot::units::typeset;
 use ra_pack::path::escape_path;
 use ra_pack::ra::ElementKind;
 use ra_pack::read::{ComplexPart, Sample, SampleOptions};
 
-pub(super) use self::axis::extremes;
-pub(crate) use self::chart::{draw, sampled};
-use self::chart::{draw_both, draw_named, lines};
-use self::color::COLOR_MAPS;
-pub(super) use self::color::{ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, color, of_name};
-pub(crate) use self::frame::Chart;
-use self::frame::Range;
-pub(super) use self::frame::{PlotArea, gap_text, notes};
-pub(super) use self::grid::{Palette, image};
-pub(super) use self::label::shortened;
-pub(super) use self::line::{Trace, line_extremes, line_scale, trace};
-pub(super) use self::scene::{Markup, Pixels};
-pub(super) use self::units::typeset;
+use self::lines::lines;
+use self::render::png_of;
 use super::array::{ByCoordinate, Stored};
 use super::common::{Choices, words};
 use super::output::Output;
@@ -244,7 +239,7 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     };
     let bytes = match extension.as_deref() {
         Some("svg") => scene.to_svg()?.into_bytes(),
-        _ => scene.to_png(args.scale)?,
+        _ => png_of(&scene, args.scale)?,
     };
     ra_pack::files::write_new(path, args.force, |out| out.write_all(&bytes))?;
     if let Some((factor, offset)) = applied {

@@ -6,13 +6,13 @@ use ra_pack::read::{Grid, Line, Sample};
 
 use super::super::output::Output;
 use super::super::text::{columns, count, digits, fit, float, padded};
-use super::axis::{Along, Scale};
-use super::color::Rgb;
-use super::frame::{Chart, gap_text, heading, value_ticks};
-use super::grid::{Palette, cells, image};
-use super::label::Label;
-use super::line::{line_extremes, line_scale, trace, values_and_gaps};
-use super::ticks::Ticks;
+use ra_pack::display::plot::axis::{Along, Scale};
+use ra_pack::display::plot::color::Rgb;
+use ra_pack::display::plot::frame::{Chart, gap_text, heading, value_ticks};
+use ra_pack::display::plot::grid::{Palette, cells, image};
+use ra_pack::display::plot::label::Label;
+use ra_pack::display::plot::line::{line_extremes, line_scale, trace, values_and_gaps};
+use ra_pack::display::plot::ticks::Ticks;
 
 /// Characters from light to dark; a space is a missing value.
 const RAMP: [char; 9] = ['.', ':', '-', '=', '+', '*', '#', '%', '@'];

@@ -16,10 +16,10 @@ use super::super::array::{self, attribute_text};
 use super::super::diagnostics::without_numbers;
 use super::super::plot::{shortened, typeset};
 use super::super::text::{digits, grouped, human_bytes, mean_text};
-use super::super::values::{self, flow};
 use super::picture::{self, Room};
-use super::snippet::snippets;
 use super::{Html, Id, Piece, counted, html, lines, shown};
+use ra_pack::display::snippet::snippets;
+use ra_pack::display::values::{self, flow};
 
 /// Largest part of an attribute that is shown, in bytes.
 const MOST_TEXT: usize = 4000;

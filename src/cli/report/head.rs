@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ra_pack::archive::MemberKind;
+use ra_pack::display::markdown::of_markdown;
 use ra_pack::finding::Place;
 use ra_pack::inspect::Listed;
 use ra_pack::message::Words;
@@ -16,7 +17,6 @@ use super::super::diagnostics;
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
 use super::card::{self, Subject, cut, split, stem};
-use super::markdown::of_markdown;
 use super::{Html, Id, counted, html, lines};
 
 /// Largest number of findings that are shown; a badly damaged pack has at least one per file.
@@ -55,7 +55,7 @@ pub(super) fn about(attributes: &[Attribute], readme: Option<(&str, &str)>) -> H
             .then(|| html!("\n… and {} more characters", grouped(rest.chars().count())));
         let is_markdown = name.to_ascii_lowercase().ends_with(".md");
         let start = if is_markdown {
-            html!("{}{}", of_markdown(start), more.map(|more| html!("<p>{}</p>", more)))
+            html!("{}{}", Html(of_markdown(start)), more.map(|more| html!("<p>{}</p>", more)))
         } else {
             html!("<pre tabindex=\"0\">{}{}</pre>", lines(start), more)
         };

@@ -3,10 +3,8 @@
 mod audit_page;
 mod card;
 mod head;
-mod markdown;
 mod page;
 mod picture;
-mod snippet;
 
 use std::borrow::Cow;
 use std::fmt::{self, Display as _, Write as _};

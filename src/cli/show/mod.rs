@@ -5,11 +5,12 @@ pub(super) use std::path::PathBuf;
 
 use clap::Args;
 use ra_pack::Pack;
+use ra_pack::display::statistics;
+use ra_pack::display::values::{self, flow};
 use ra_pack::ndl::{Document, Ndarray};
 use ra_pack::ra::split_slice;
 use ra_pack::read::{
-    Axis, Category, Corners, CornersOptions, NameStatistics, Number, NumberStatistics, Statistics,
-    StatisticsOptions, date_of,
+    Axis, Corners, CornersOptions, NameStatistics, NumberStatistics, Statistics, StatisticsOptions,
 };
 use serde::Serialize;
 
@@ -18,8 +19,7 @@ use super::array::{ByCoordinate, Stored};
 use super::common::{Common, number};
 use super::output::Output;
 use super::table::aligned;
-use super::text::{columns, count, digits, float, indented, mean_text, stepped};
-use super::values::{self, flow};
+use super::text::{columns, count, float, indented};
 use super::{Ending, Failure};
 
 /// Largest array that is shown completely, in elements.
@@ -313,65 +313,22 @@ fn statistics_text(
 fn of_numbers(
     numbers: &NumberStatistics,
     of: &str,
-    (description, raw): (Option<&Ndarray>, bool),
+    meaning: (Option<&Ndarray>, bool),
     width: usize,
     unicode: bool,
 ) -> String {
-    let others = [
-        ("missing", numbers.missing),
-        ("NaN", numbers.nan),
-        ("+inf", numbers.positive_infinite),
-        ("-inf", numbers.negative_infinite),
-    ];
-    let others = others.into_iter().filter(|(_, count)| *count > 0);
-    let values = (numbers.finite < numbers.count).then_some(("values", numbers.finite));
-    let counts = [("elements", numbers.count)].into_iter().chain(others).chain(values);
-    let mut lines: Vec<_> = counts.map(|(name, count)| (name, count.to_string())).collect();
-    let units = array::attribute(description, "units").unwrap_or_default();
-    // The length of time between two dates has the unit before their epoch.
-    let [unit, unit_of_std] = [&*units, units.split(" since ").next().unwrap_or_default()]
-        .map(|units| if units.is_empty() { String::new() } else { format!(" {units}") });
-    let date = |number| date_of(description.filter(|_| !raw)?, number);
-    let text_of = |number: f64, unit: &str| digits(number, 7) + unit;
-    if let (Some(min), Some(max)) = (numbers.min, numbers.max) {
-        for (name, number) in [("min", min), ("max", max)] {
-            lines.push((name, date(number).unwrap_or_else(|| format!("{number}{unit}"))));
-        }
-        let mean = numbers.mean.map(|mean| {
-            date(Number::Float64(mean)).unwrap_or_else(|| mean_text(mean, numbers.std, 7) + &unit)
-        });
-        let std = numbers.std.map(|std| text_of(std, &unit_of_std));
-        for (name, text) in [("mean", mean), ("std", std)] {
-            lines.push((name, text.unwrap_or_else(|| "out of range of a float".to_owned())));
-        }
-    }
-    let lines = lines.into_iter().map(|(name, value)| format!("{name:<9}{value}")).collect();
+    let lines = statistics::rows(numbers, meaning).into_iter();
+    let lines = lines.map(|(name, value)| format!("{name:<9}{value}")).collect();
     let mut text = format!("Statistics{of}:\n{}", indented(lines));
     if let Some(histogram) = &numbers.histogram {
-        let edges = &histogram.edges;
-        let bins = edges.iter().zip(edges.iter().skip(1));
-        let middles = bins.map(|(low, high)| low / 2.0 + high / 2.0);
-        let label = |middle| {
-            let date = date(Number::Float64(middle));
-            let whole = date.and_then(|date| Some(date.split('.').next()?.to_owned()));
-            whole.unwrap_or_else(|| rounded(middle, edges))
-        };
-        let row = |(middle, count): (f64, &u64)| (label(middle), *count);
-        let rows: Vec<_> = middles.zip(&histogram.counts).map(row).collect();
         text.push('\n');
-        text.push_str(&bars(&rows, true, width, unicode));
+        text.push_str(&bars(&statistics::bins(histogram, meaning), true, width, unicode));
     }
     text
 }
 
 fn of_names(names: &NameStatistics, width: usize, unicode: bool) -> String {
-    let row =
-        |category: &Category| (ra_pack::path::escape(&category.name).to_string(), category.count);
-    let others = [("(no name)", names.unnamed), ("(missing)", names.missing)];
-    let others = others.into_iter().filter(|(_, count)| *count > 0);
-    let others = others.map(|(name, count)| (name.to_owned(), count));
-    let rows: Vec<_> = names.categories.iter().map(row).chain(others).collect();
-    let bars = bars(&rows, false, width, unicode);
+    let bars = bars(&statistics::names(names), false, width, unicode);
     format!("Statistics:\n  elements {}\n\n{bars}", names.count)
 }
 
@@ -395,17 +352,6 @@ fn bar(number: u64, most: u64, room: usize, unicode: bool) -> String {
     let rest = EIGHTHS.get((filled % parts).wrapping_sub(1));
     let full = if unicode { "█" } else { "#" };
     full.repeat(filled / parts) + &rest.map(char::to_string).unwrap_or_default()
-}
-
-/// Formats an edge with as many digits as needed to distinguish bins.
-fn rounded(number: f64, edges: &[f64]) -> String {
-    let step = match edges {
-        [low, .., high] => (high / 2.0 - low / 2.0) / float(edges.len()) * 2.0,
-        _ => f64::NAN,
-    };
-    let has_whole_steps =
-        edges.iter().zip(edges.iter().skip(1)).all(|(low, high)| (high - low - 1.0).abs() < 1e-9);
-    stepped(number, if has_whole_steps { 1.0 } else { step / 10.0 })
 }
 
 #[cfg(test)]

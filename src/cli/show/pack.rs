@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use ra_pack::display::values;
 use ra_pack::inspect::{Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions};
 use ra_pack::ndl::Attribute;
 use ra_pack::path::{escape, escape_path};
@@ -11,7 +12,6 @@ use super::super::array::{attribute_rows, folded};
 use super::super::output::Output;
 use super::super::table::aligned;
 use super::super::text::{BOLD, counted, fit, flowing, indented, styled};
-use super::super::values;
 use super::super::{Ending, Failure, diagnostics, shell};
 use super::ShowArgs;
 

@@ -69,7 +69,7 @@ impl PackedArray {
     }
 
     /// Returns the pack of the array.
-    pub(crate) fn pack(&self) -> &Pack {
+    pub fn pack(&self) -> &Pack {
         &self.pack
     }
 

@@ -164,7 +164,7 @@ def selects(page, viewer, directory, wanted):
     server = serve(directory)
     page.go(f"{server.root}/viewer.html?url=mooring.zip{link}")
     page.opened(10)
-    expect(page.wait(TABLE, of=lambda rows: rows if rows else None), table, "the values behind a link")
+    expect(page.wait(TABLE, of=lambda rows: rows if rows else None), table, "the values of a link")
     expect(page.run("return location.hash"), link, "the address after opening a link")
     expect(page.run("return document.querySelector('.dims + .tools select').value"), "0", "the dimension across")
     # Values as stored, and parts of complex numbers.

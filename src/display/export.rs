@@ -1,4 +1,4 @@
-//! Values as text: a table (CSV) or nested lists (JSON).
+//! All values as text: a table (CSV) or nested lists (JSON).
 //!
 //! Values are written as what they mean (see [`Decoder`]), or as the stored numbers. Every number is written with
 //! enough digits to distinguish it from all others of its type, so that reading the text gives the same number. In a
@@ -35,7 +35,7 @@ const MAX_EMPTY: u64 = 1 << 20;
 ///
 /// [`FormatError::NoCounterpart`] if the shape has other dimensions; [`FormatError::Malformed`] if `data` is shorter or
 /// longer than the header says; [`FormatError::Io`] if reading or writing fails.
-pub(super) fn write_csv(
+pub fn write_csv(
     variable: &Variable,
     mut data: impl Read,
     mut out: impl Write,
@@ -92,7 +92,7 @@ pub(super) fn write_csv(
 /// # Errors
 ///
 /// As [`write_csv`], for any shape.
-pub(super) fn write_json(
+pub fn write_json(
     variable: &Variable,
     mut data: impl Read,
     mut out: impl Write,

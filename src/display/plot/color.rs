@@ -1,16 +1,16 @@
 //! Colours of pictures: colour maps for numbers, and colours for names.
 
-use super::super::common::Choices;
 use super::super::text::{count, float};
 
 /// Colour: red, green, blue.
-pub(crate) type Rgb = [u8; 3];
+pub type Rgb = [u8; 3];
 
 /// Colours from the smallest to the largest value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ColorMap(&'static [u32]);
+pub struct ColorMap(&'static [u32]);
 
-pub(crate) const COLOR_MAPS: &Choices<ColorMap> = &[
+/// Colour maps, each with its name and what it is for.
+pub const COLOR_MAPS: &[(&str, ColorMap, &str)] = &[
     ("viridis", VIRIDIS, "Dark blue, green, yellow; brightness grows with the value"),
     ("cividis", CIVIDIS, "Blue to yellow; suitable for colour-blind readers"),
     ("magma", MAGMA, "Black, purple, pale yellow"),
@@ -21,7 +21,7 @@ pub(crate) const COLOR_MAPS: &Choices<ColorMap> = &[
     ("twilight", TWILIGHT, "Pale, blue, black, red, pale; both ends are equal, for phases"),
 ];
 
-pub(crate) const VIRIDIS: ColorMap = ColorMap(&[
+pub const VIRIDIS: ColorMap = ColorMap(&[
     0x44_01_54, 0x48_24_75, 0x41_44_87, 0x35_5F_8D, 0x2A_78_8E, 0x21_91_8C, 0x22_A8_84, 0x44_BF_70,
     0x7A_D1_51, 0xBD_DF_26, 0xFD_E7_25,
 ]);
@@ -42,22 +42,22 @@ const PLASMA: ColorMap = ColorMap(&[
     0xFC_A6_36, 0xFC_CE_25, 0xF0_F9_21,
 ]);
 const GRAY: ColorMap = ColorMap(&[0x00_00_00, 0xFF_FF_FF]);
-pub(crate) const RD_BU: ColorMap = ColorMap(&[
+pub const RD_BU: ColorMap = ColorMap(&[
     0x05_30_61, 0x21_66_AC, 0x43_93_C3, 0x92_C5_DE, 0xD1_E5_F0, 0xF7_F7_F7, 0xFD_DB_C7, 0xF4_A5_82,
     0xD6_60_4D, 0xB2_18_2B, 0x67_00_1F,
 ]);
 
-pub(crate) const TWILIGHT: ColorMap = ColorMap(&[
+pub const TWILIGHT: ColorMap = ColorMap(&[
     0xE2_D9_E2, 0xC4_CE_D4, 0x95_B5_C7, 0x72_97_C1, 0x62_76_BA, 0x5E_51_AD, 0x59_2A_8F, 0x45_13_5C,
     0x2F_14_36, 0x4A_13_42, 0x74_1E_4F, 0x98_35_50, 0xB2_56_52, 0xC2_7C_63, 0xCC_A3_89, 0xD8_C7_BE,
     0xE2_D9_E2,
 ]);
 
 /// Largest number of names with their own colours.
-pub(crate) const MAX_NAMED: usize = 10;
+pub const MAX_NAMED: usize = 10;
 
 /// Colour of numbers without a name, where others have names.
-pub(crate) const UNNAMED: Rgb = [0x33, 0x33, 0x33];
+pub const UNNAMED: Rgb = [0x33, 0x33, 0x33];
 
 /// Colours for names.
 const NAMED: [u32; MAX_NAMED] = [
@@ -67,13 +67,13 @@ const NAMED: [u32; MAX_NAMED] = [
 
 impl ColorMap {
     /// Returns the name of the colour map.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         let same = COLOR_MAPS.iter().find(|(_, map, _)| *map == self);
         same.map(|(name, ..)| *name).unwrap_or_default()
     }
 
     /// Returns the SVG gradient of a vertical bar, with this id.
-    pub(crate) fn gradient(self, id: &str) -> String {
+    pub fn gradient(self, id: &str) -> String {
         let Self(colors) = self;
         let stop = |(nth, rgb_of): (usize, &u32)| {
             let offset = float(nth) / float(colors.len() - 1);
@@ -84,7 +84,7 @@ impl ColorMap {
     }
 
     /// Returns the colour at a position from 0 to 1.
-    pub(crate) fn color(self, part: f64) -> Rgb {
+    pub fn color(self, part: f64) -> Rgb {
         let Self(colors) = self;
         let place = part.clamp(0.0, 1.0) * float(colors.len() - 1);
         let below = count(place);
@@ -93,7 +93,7 @@ impl ColorMap {
     }
 
     /// Returns the colour of missing values: grey unless the map itself has grey.
-    pub(crate) fn nothing(self) -> Rgb {
+    pub fn nothing(self) -> Rgb {
         match self {
             GRAY => [0xC8, 0x28, 0xA0],
             RD_BU | TWILIGHT => [0x80, 0x80, 0x80],
@@ -103,7 +103,7 @@ impl ColorMap {
 }
 
 /// Returns the colour of the n-th name.
-pub(crate) fn of_name(nth: usize) -> Rgb {
+pub fn of_name(nth: usize) -> Rgb {
     rgb(NAMED.get(nth % MAX_NAMED).copied().unwrap_or(0))
 }
 
@@ -113,7 +113,7 @@ fn rgb(color: u32) -> Rgb {
 }
 
 /// Interpolates between two colours.
-pub(crate) fn mix(from: Rgb, to: Rgb, part: f64) -> Rgb {
+pub fn mix(from: Rgb, to: Rgb, part: f64) -> Rgb {
     let mut mixed = from;
     for (channel, to) in mixed.iter_mut().zip(to) {
         let between = f64::from(*channel) + (f64::from(to) - f64::from(*channel)) * part;
@@ -123,6 +123,6 @@ pub(crate) fn mix(from: Rgb, to: Rgb, part: f64) -> Rgb {
 }
 
 /// Formats a colour as `#rrggbb`.
-pub(crate) fn color([red, green, blue]: Rgb) -> String {
+pub fn color([red, green, blue]: Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }

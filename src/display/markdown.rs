@@ -3,10 +3,10 @@
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{Html, html};
+use super::plot::scene::Markup;
 
 /// Returns the HTML of a text.
-pub(super) fn of_markdown(text: &str) -> Html {
+pub fn of_markdown(text: &str) -> String {
     let (mut out, mut ends) = (String::new(), Vec::new());
     let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     // The cells of the first row of a table are headings.
@@ -22,22 +22,24 @@ pub(super) fn of_markdown(text: &str) -> Html {
             Event::End(end) => {
                 cell = if end == TagEnd::TableHead { "td" } else { cell };
                 let end = ends.pop().unwrap_or_default();
-                if end.is_empty() { html!("") } else { html!("</{}>", end) }
+                if end.is_empty() { String::new() } else { format!("</{end}>") }
             }
-            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => html!("{}", *text),
-            Event::Code(text) => html!("<code>{}</code>", *text),
-            Event::SoftBreak => html!("\n"),
-            Event::HardBreak => html!("<br>"),
-            Event::Rule => html!("<hr>"),
-            _ => html!(""),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                Markup(text).to_string()
+            }
+            Event::Code(text) => format!("<code>{}</code>", Markup(text)),
+            Event::SoftBreak => "\n".to_owned(),
+            Event::HardBreak => "<br>".to_owned(),
+            Event::Rule => "<hr>".to_owned(),
+            _ => String::new(),
         };
-        out.push_str(&piece.0);
+        out.push_str(&piece);
     }
-    html!("<div class=\"md\" tabindex=\"0\">{}</div>", Html(out))
+    format!("<div class=\"md\" tabindex=\"0\">{out}</div>")
 }
 
 /// Returns the start of an element and its name; both are empty for parts without markup of their own.
-fn element(tag: &Tag<'_>, cell: &'static str) -> (Html, &'static str) {
+fn element(tag: &Tag<'_>, cell: &'static str) -> (String, &'static str) {
     let name = match tag {
         Tag::Paragraph => "p",
         // The page has headings of two levels above.
@@ -47,7 +49,7 @@ fn element(tag: &Tag<'_>, cell: &'static str) -> (Html, &'static str) {
         Tag::CodeBlock(_) | Tag::HtmlBlock => "pre",
         Tag::List(None) => "ul",
         Tag::List(Some(1)) => "ol",
-        Tag::List(Some(start)) => return (html!("<ol start=\"{}\">", start.to_string()), "ol"),
+        Tag::List(Some(start)) => return (format!("<ol start=\"{start}\">"), "ol"),
         Tag::Item => "li",
         Tag::Emphasis => "em",
         Tag::Strong => "strong",
@@ -58,14 +60,14 @@ fn element(tag: &Tag<'_>, cell: &'static str) -> (Html, &'static str) {
         Tag::Link { dest_url, .. } => {
             let is_web = ["https://", "http://"].iter().any(|start| dest_url.starts_with(start));
             return if is_web {
-                (html!("<a rel=\"noreferrer\" href=\"{}\">", **dest_url), "a")
+                (format!("<a rel=\"noreferrer\" href=\"{}\">", Markup(dest_url)), "a")
             } else {
-                (html!(""), "")
+                (String::new(), "")
             };
         }
-        _ => return (html!(""), ""),
+        _ => return (String::new(), ""),
     };
-    (html!("<{}>", name), name)
+    (format!("<{name}>"), name)
 }
 
 #[cfg(test)]
@@ -75,7 +77,7 @@ mod tests {
     #[test]
     fn text_has_its_structure_and_no_markup_of_its_own() {
         let html = |text: &str| {
-            let page = of_markdown(text).0;
+            let page = of_markdown(text);
             let inner = page.strip_prefix("<div class=\"md\" tabindex=\"0\">").unwrap();
             inner.strip_suffix("</div>").unwrap().to_owned()
         };

@@ -2,26 +2,22 @@
 
 use std::mem::swap;
 
-use ra_pack::PackedArray;
-use ra_pack::ra::split_slice;
-use ra_pack::read::{Grid, Line, Quantity, Sample, SampleOptions};
+use crate::PackedArray;
+use crate::read::{Grid, Line, Quantity, Sample, SampleOptions};
 
-use super::super::Failure;
-use super::super::text::{count, fit};
+use super::super::text::count;
 use super::axis::Along;
-use super::color::MAX_NAMED;
 use super::frame::{Chart, MARGIN, PlotArea, height, title_lines};
 use super::grid::draw_grid;
-use super::label::place;
 use super::line::draw_lines;
 use super::scene::Scene;
 
 /// Samples an array, with its axes exchanged if `is_turned`. Without that, longitude is across in a map.
-pub(crate) fn sampled(
+pub fn sampled(
     array: &PackedArray,
     options: &SampleOptions,
     is_turned: bool,
-) -> ra_pack::Result<Sample> {
+) -> crate::Result<Sample> {
     let mut sample = array.sample(options)?;
     let Sample::Grid(grid) = &sample else { return Ok(sample) };
     let sides = [&grid.rows, &grid.columns].map(|axis| Along::new(axis).degrees());
@@ -39,50 +35,8 @@ pub(crate) fn sampled(
     Ok(sample)
 }
 
-/// Samples the lines of an array whose sample is an image, one for each index of its shorter dimension. Returns them
-/// with their names.
-pub(super) fn lines(
-    array: &PackedArray,
-    options: &SampleOptions,
-    grid: &Grid,
-) -> Result<(Vec<Line>, Vec<String>), Failure> {
-    let is_of_rows = grid.rows.extent < grid.columns.extent;
-    let axis = if is_of_rows { &grid.rows } else { &grid.columns };
-    if axis.extent > MAX_NAMED as u64 {
-        return Err(Failure::options(format!(
-            "--line draws at most {MAX_NAMED} lines, not {}; select some with --slice",
-            axis.extent
-        )));
-    }
-    let shape = array.shape()?;
-    let parts = split_slice(options.slice.as_deref().unwrap_or_default(), shape.len());
-    let mut parts: Vec<String> =
-        parts.expect("the slice is valid").into_iter().map(str::to_owned).collect();
-    let mut kept: Vec<usize> =
-        (0..).zip(&parts).filter(|(_, part)| part.contains(':')).map(|(nth, _)| nth).collect();
-    if kept.len() > 2 {
-        kept.retain(|nth| shape.get(*nth) != Some(&1));
-    }
-    let [rows, columns] = kept[..] else {
-        return Err(Failure::options("--line needs a slice with two ranges"));
-    };
-    let (mut lines, mut names) = (Vec::new(), Vec::new());
-    for index in &axis.indices {
-        let part = parts.get_mut(if is_of_rows { rows } else { columns });
-        *part.expect("each dimension has a part") = index.to_string();
-        let slice = Some(parts.join(","));
-        let sample = array.sample(&SampleOptions { slice, ..options.clone() })?;
-        let Sample::Line(mut line) = sample else { unreachable!("one dimension is left") };
-        let fixed = &mut line.quantity.fixed;
-        let own = fixed.iter().position(|one| one.index == *index && one.name == axis.name);
-        names.push(fit(&own.map_or_else(String::new, |own| place(&[fixed.remove(own)])), 24));
-        lines.push(*line);
-    }
-    Ok((lines, names))
-}
-
 /// Exchanges rows and columns of an image.
-fn transpose(grid: &mut Grid) {
+pub fn transpose(grid: &mut Grid) {
     let columns = grid.columns.cells;
     let cells = (0..columns).flat_map(|column| grid.cells.iter().skip(column).step_by(columns));
     grid.cells = cells.copied().collect();
@@ -90,19 +44,15 @@ fn transpose(grid: &mut Grid) {
 }
 
 /// Draws a sample. Also returns the area of the plot itself.
-pub(crate) fn draw(sample: &Sample, style: &Chart) -> (Scene, PlotArea) {
-    titled(quantity(sample), style, |scene, top| match sample {
+pub fn draw(sample: &Sample, style: &Chart) -> (Scene, PlotArea) {
+    titled(Some(quantity(sample)), style, |scene, top| match sample {
         Sample::Line(line) => draw_lines(scene, (&[line], &[]), style, top),
         Sample::Grid(grid) => draw_grid(scene, grid, style, top),
-        _ => {
-            let (width, height) = (style.width.into(), style.height.into());
-            PlotArea { left: 0.0, top, width, height }
-        }
     })
 }
 
 /// Draws several lines, with a legend of their names.
-pub(super) fn draw_named((lines, names): &(Vec<Line>, Vec<String>), style: &Chart) -> Scene {
+pub fn draw_named((lines, names): &(Vec<Line>, Vec<String>), style: &Chart) -> Scene {
     let lines: Vec<&Line> = lines.iter().collect();
     let quantity = lines.first().map(|line| &line.quantity);
     titled(quantity, style, |scene, top| draw_lines(scene, (&lines, names), style, top)).0
@@ -123,27 +73,23 @@ fn titled(
 }
 
 /// Returns the meaning of the numbers of a sample.
-fn quantity(sample: &Sample) -> Option<&Quantity> {
+fn quantity(sample: &Sample) -> &Quantity {
     match sample {
-        Sample::Line(line) => Some(&line.quantity),
-        Sample::Grid(grid) => Some(&grid.quantity),
-        _ => None,
+        Sample::Line(line) => &line.quantity,
+        Sample::Grid(grid) => &grid.quantity,
     }
 }
 
 /// Draws magnitudes and phases below one title: images side by side, lines one above the other. Range, colours and
 /// logarithm are those of the magnitudes.
-pub(super) fn draw_both([magnitude, phase]: [&Sample; 2], style: &Chart) -> Scene {
+pub fn draw_both([magnitude, phase]: [&Sample; 2], style: &Chart) -> Scene {
     let mut scene = Scene::new(style.width, style.height, false);
-    let mut top = 0.0;
-    if let Some(mut whole) = quantity(magnitude).cloned() {
-        whole.part = None;
-        // The panels have margins of their own, and begin below the descenders of the text.
-        let title = title_lines(&whole, style);
-        top = MARGIN + height(&title);
-        scene.heading(&title, top);
-        top -= 4.0;
-    }
+    let whole = Quantity { part: None, ..quantity(magnitude).clone() };
+    // The panels have margins of their own, and begin below the descenders of the text.
+    let title = title_lines(&whole, style);
+    let mut top = MARGIN + height(&title);
+    scene.heading(&title, top);
+    top -= 4.0;
     let mut panel = Chart { title: Some(String::new()), ..style.clone() };
     let used = u32::try_from(count(top)).expect("a title has two lines");
     panel.height = style.height.saturating_sub(used);

@@ -6,33 +6,34 @@ use super::super::text::{self, digits, float, grouped, trimmed};
 use super::units::power_of_ten;
 
 /// Position on an axis, with its text.
-pub(crate) type Tick = (f64, String);
+pub type Tick = (f64, String);
 
 /// Ticks of an axis.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ticks {
+pub struct Ticks {
     /// Ticks with a text.
-    pub(crate) major: Vec<Tick>,
+    pub major: Vec<Tick>,
     /// Smaller ticks between them.
-    pub(crate) minor: Vec<f64>,
+    pub minor: Vec<f64>,
     /// Parts of the numbers that the texts omit.
-    pub(crate) omitted: Omitted,
+    pub omitted: Omitted,
 }
 
 /// Parts that all numbers of an axis have in common, which its label says instead.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Omitted {
+pub struct Omitted {
     /// Part of the dates, with the time zone; empty for other numbers.
-    pub(crate) date: String,
+    pub date: String,
     /// Power of ten by which the numbers are divided, or nothing.
-    pub(crate) factor: String,
+    pub factor: String,
     /// Number that is subtracted, or nothing.
-    pub(crate) offset: String,
+    pub offset: String,
 }
 
 impl Ticks {
     /// Moves all ticks, and removes those outside the axis.
-    pub(super) fn placed(mut self, place: impl Fn(f64) -> Option<f64>) -> Self {
+    #[must_use]
+    pub fn placed(mut self, place: impl Fn(f64) -> Option<f64>) -> Self {
         let place = |value: f64| place(value).filter(|it| (-1e-9..=1.0 + 1e-9).contains(it));
         let tick = |(value, text): Tick| Some((place(value)?, text));
         self.major = self.major.into_iter().filter_map(tick).collect();
@@ -41,19 +42,20 @@ impl Ticks {
     }
 
     /// Returns the ticks counted from the other end.
-    pub(crate) fn reversed(self) -> Self {
+    #[must_use]
+    pub fn reversed(self) -> Self {
         self.placed(|place| Some(1.0 - place))
     }
 }
 
 /// Largest number of ticks with a text.
-pub(super) const MAX_TICKS: usize = 24;
+pub const MAX_TICKS: usize = 24;
 
 /// Largest number of smaller ticks.
 const MOST_MINOR: usize = 200;
 
 /// Returns ticks at about `count` round numbers from `low` to `high`.
-pub(super) fn linear(low: f64, high: f64, count: usize) -> Ticks {
+pub fn linear(low: f64, high: f64, count: usize) -> Ticks {
     let (step, parts) = good_step((high / 2.0 - low / 2.0) / float(count.max(1)) * 2.0);
     let places = multiples(low, high, step, MAX_TICKS);
     if places.is_empty() || !step.is_finite() {
@@ -107,7 +109,7 @@ fn good_step(least: f64) -> (f64, f64) {
     steps.into_iter().find(|(step, _)| *step >= least * 0.9).unwrap_or((least, 5.0))
 }
 
-pub(super) fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64> {
+pub fn multiples(low: f64, high: f64, step: f64, most: usize) -> Vec<f64> {
     // Multiples of a step below the smallest normal float are not round.
     if step.is_nan() || step < f64::MIN_POSITIVE || step < low.abs() * 1e-15 {
         return Vec::new();
@@ -143,7 +145,7 @@ fn between_powers(low: f64, high: f64) -> Option<Ticks> {
 }
 
 /// Returns ticks at powers of ten from `low` to `high`, or at round numbers if there are fewer than two.
-pub(super) fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
+pub fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
     let (first, last) = (libm::log10(low), libm::log10(high));
     let step = ((last - first) / float(count.max(1))).ceil().max(1.0);
     let powers = multiples(first, last, step, MAX_TICKS);

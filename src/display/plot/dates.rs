@@ -142,7 +142,7 @@ fn month(date: &str) -> Option<&'static str> {
 }
 
 /// Returns about `count` date ticks between two numbers. `None` if they are not dates, or less than a second apart.
-pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<Ticks> {
+pub fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<Ticks> {
     let (first, last) = (dates.seconds(low), dates.seconds(high));
     let each = (last - first) / float(count.max(1));
     dates.date(first).and(dates.date(last))?;
@@ -170,7 +170,7 @@ pub(super) fn dated(dates: Dates, low: f64, high: f64, count: usize) -> Option<T
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ra_pack::time::TimeUnits;
+    use crate::time::TimeUnits;
 
     fn of_units(units: &str) -> Dates {
         Dates::new(TimeUnits::parse(units, None).unwrap())

@@ -1,7 +1,7 @@
 //! Drawing of images: cells, colours, and a legend of colours.
 
-use ra_pack::path::escape;
-use ra_pack::read::{Grid, Number};
+use crate::path::escape;
+use crate::read::{Grid, Number};
 
 use super::super::text::{columns, count, fit, float};
 use super::axis::{Along, Scale, placed};
@@ -19,16 +19,17 @@ use super::units::power_of_ten;
 const END_HEIGHT: f64 = 9.0;
 
 /// Conversion of values to colours.
-pub(crate) struct Palette {
-    pub(crate) scale: Scale,
-    pub(crate) map: ColorMap,
+#[derive(Debug)]
+pub struct Palette {
+    pub scale: Scale,
+    pub map: ColorMap,
     /// Names of numbers. The last may be that of all other numbers.
-    pub(crate) names: Vec<(String, Option<f64>)>,
+    pub names: Vec<(String, Option<f64>)>,
     shades: Option<u8>,
 }
 
 impl Palette {
-    pub(crate) fn new(grid: &Grid, style: &Chart) -> Self {
+    pub fn new(grid: &Grid, style: &Chart) -> Self {
         let ends = ends(grid.cells.iter().copied(), &grid.quantity, style);
         let mut scale = Scale::new(ends, style.is_log, 0.0);
         let is_both = scale.low < 0.0 && scale.high > 0.0;
@@ -54,7 +55,7 @@ impl Palette {
         palette
     }
 
-    pub(crate) fn has_names(&self) -> bool {
+    pub fn has_names(&self) -> bool {
         !self.names.is_empty()
     }
 
@@ -67,7 +68,7 @@ impl Palette {
     }
 
     /// Returns the colour of the n-th name.
-    pub(crate) fn of_name(&self, nth: usize) -> Rgb {
+    pub fn of_name(&self, nth: usize) -> Rgb {
         let has_number = self.names.get(nth).is_some_and(|(_, number)| number.is_some());
         if has_number { of_name(nth) } else { UNNAMED }
     }
@@ -86,7 +87,7 @@ impl Palette {
 }
 
 /// Returns the indices of the cells row by row, at this many positions of each side, or each cell once if `None`.
-pub(super) fn cells(grid: &Grid, width: Option<usize>, height: Option<usize>) -> Vec<usize> {
+pub fn cells(grid: &Grid, width: Option<usize>, height: Option<usize>) -> Vec<usize> {
     let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));
     let columns = across.all(width);
     let mut rows = down.all(height);
@@ -99,7 +100,7 @@ pub(super) fn cells(grid: &Grid, width: Option<usize>, height: Option<usize>) ->
 
 /// Returns the cells as an image: with a given number of pixels per side, where each cell covers its part of the axis,
 /// or with one pixel per cell.
-pub(crate) fn image(
+pub fn image(
     grid: &Grid,
     palette: &Palette,
     width: Option<usize>,
@@ -166,7 +167,7 @@ fn map_area(area: PlotArea, across: &Along<'_>, upwards: &Along<'_>) -> PlotArea
     }
 }
 
-pub(super) fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotArea {
+pub fn draw_grid(scene: &mut Scene, grid: &Grid, style: &Chart, top: f64) -> PlotArea {
     let (wide, high) = (f64::from(style.width), f64::from(style.height));
     let palette = Palette::new(grid, style);
     let (across, down) = (Along::new(&grid.columns), Along::new(&grid.rows));

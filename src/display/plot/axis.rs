@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use ra_pack::read::{Line, SampledAxis};
+use crate::read::{Line, SampledAxis};
 
 use super::super::array::{self, Dates, attribute_text};
 use super::super::text::float;
@@ -12,15 +12,15 @@ use super::ticks::{Omitted, Ticks, linear, logarithmic};
 
 /// Conversion of values to positions from 0 to 1.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Scale {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    pub(crate) is_log: bool,
+pub struct Scale {
+    pub low: f64,
+    pub high: f64,
+    pub is_log: bool,
 }
 
 impl Scale {
     /// Creates a scale from the smallest to the largest value; `margin` is the free part of this range at each end.
-    pub(crate) fn new(ends: Option<(f64, f64)>, is_log: bool, margin: f64) -> Self {
+    pub fn new(ends: Option<(f64, f64)>, is_log: bool, margin: f64) -> Self {
         let (low, high) = ends.unwrap_or(if is_log { (0.1, 1.0) } else { (0.0, 1.0) });
         if is_log {
             let (low, high) = if low < high { (low, high) } else { (low / 2.0, high * 2.0) };
@@ -35,7 +35,7 @@ impl Scale {
     }
 
     /// Returns the position of a value. `None` if it is not finite, or not positive on a logarithmic scale.
-    pub(crate) fn place(self, value: f64) -> Option<f64> {
+    pub fn place(self, value: f64) -> Option<f64> {
         if !value.is_finite() || (self.is_log && value <= 0.0) {
             return None;
         }
@@ -44,13 +44,13 @@ impl Scale {
     }
 
     /// Returns ticks at round dates if the values are dates.
-    pub(super) fn dated(self, dates: Option<Dates>, count: usize) -> Option<Ticks> {
+    pub fn dated(self, dates: Option<Dates>, count: usize) -> Option<Ticks> {
         let ticks = dated(dates.filter(|_| !self.is_log)?, self.low, self.high, count)?;
         Some(ticks.placed(|value| self.place(value)))
     }
 
     /// Returns ticks at multiples of π/2 for phases.
-    pub(super) fn of_phases(self, count: usize) -> Ticks {
+    pub fn of_phases(self, count: usize) -> Ticks {
         let tick = |(text, quarters): (&str, f64)| (quarters * FRAC_PI_2, text.to_owned());
         let major = [("-π", -2.0), ("-π/2", -1.0), ("0", 0.0), ("π/2", 1.0), ("π", 2.0)].map(tick);
         let major = major.to_vec();
@@ -59,7 +59,7 @@ impl Scale {
         if ticks.major.len() < 2 { self.ticks(count) } else { ticks }
     }
 
-    pub(super) fn ticks(self, count: usize) -> Ticks {
+    pub fn ticks(self, count: usize) -> Ticks {
         let ticks = if self.is_log { logarithmic } else { linear }(self.low, self.high, count);
         ticks.placed(|value| self.place(value))
     }
@@ -78,7 +78,8 @@ fn part((low, high): (f64, f64), value: f64) -> f64 {
 }
 
 /// A dimension along an axis: its cells, or the elements of a line.
-pub(crate) struct Along<'s> {
+#[derive(Debug)]
+pub struct Along<'s> {
     axis: &'s SampledAxis,
     /// Edges of the cells, in ascending order. A line has only the ends of its axis.
     edges: Vec<f64>,
@@ -91,7 +92,7 @@ pub(crate) struct Along<'s> {
 }
 
 impl<'s> Along<'s> {
-    pub(crate) fn new(axis: &'s SampledAxis) -> Self {
+    pub fn new(axis: &'s SampledAxis) -> Self {
         let rises = |numbers: &[f64]| {
             numbers.is_sorted_by(|a, b| a < b) && numbers.iter().all(|it| it.is_finite())
         };
@@ -115,7 +116,7 @@ impl<'s> Along<'s> {
 
     /// Returns the axis of lines, from the smallest to the largest coordinate in any order. Also returns the range of
     /// each column on it. `None` for single numbers.
-    pub(crate) fn of_lines(lines: &[&'s Line]) -> Option<(Self, Vec<(f64, f64)>)> {
+    pub fn of_lines(lines: &[&'s Line]) -> Option<(Self, Vec<(f64, f64)>)> {
         let axis = lines.first()?.axis.as_ref()?;
         let cells = Self::new(axis);
         let points = lines.iter().flat_map(|line| &line.columns).flat_map(|column| &column.points);
@@ -150,7 +151,7 @@ impl<'s> Along<'s> {
     }
 
     /// Returns the position of a coordinate from 0 to 1. `None` if it is not finite.
-    pub(super) fn place(&self, coordinate: f64) -> Option<f64> {
+    pub fn place(&self, coordinate: f64) -> Option<f64> {
         coordinate.is_finite().then(|| part(self.ends(), coordinate))
     }
 
@@ -167,7 +168,7 @@ impl<'s> Along<'s> {
     }
 
     /// Returns the indices of the cells at `places` equidistant positions, or of all cells, from the lower end.
-    pub(super) fn all(&self, places: Option<usize>) -> Vec<usize> {
+    pub fn all(&self, places: Option<usize>) -> Vec<usize> {
         match places {
             Some(all) => (0..all).map(|nth| self.cell((float(nth) + 0.5) / float(all))).collect(),
             None => (0..self.axis.cells).map(|nth| self.turned(nth)).collect(),
@@ -184,13 +185,13 @@ impl<'s> Along<'s> {
 
     /// Whether values increase upwards: coordinates do unless they are positive downwards; indices count from
     /// the top, as in a matrix.
-    pub(super) fn is_upwards(&self) -> bool {
+    pub fn is_upwards(&self) -> bool {
         self.has_positions
             && attribute_text(self.axis.coordinate.as_ref(), "positive") != Some("down")
     }
 
     /// Returns about `count` ticks; a quarter more for dates, whose texts are short.
-    pub(super) fn ticks(&self, count: usize) -> Ticks {
+    pub fn ticks(&self, count: usize) -> Ticks {
         if self.edges.is_empty() {
             return Ticks::default();
         }
@@ -210,7 +211,7 @@ impl<'s> Along<'s> {
     }
 
     /// Returns the positions of the edges of all cells, in their order, from 0 to 1.
-    pub(super) fn edges(&self) -> Vec<f64> {
+    pub fn edges(&self) -> Vec<f64> {
         let mut edges: Vec<_> = self.edges.iter().map(|edge| part(self.ends(), *edge)).collect();
         if self.is_falling {
             edges.reverse();
@@ -219,7 +220,7 @@ impl<'s> Along<'s> {
     }
 
     /// Whether all cells have about the same width.
-    pub(super) fn is_even(&self) -> bool {
+    pub fn is_even(&self) -> bool {
         let each = 1.0 / float(self.axis.cells.max(1));
         let places = (0..).map(|nth: u32| f64::from(nth) * each);
         let is_at =
@@ -228,7 +229,7 @@ impl<'s> Along<'s> {
     }
 
     /// Returns the range in degrees and whether it is of latitude. `None` for an axis without longitude or latitude.
-    pub(super) fn degrees(&self) -> Option<(f64, bool)> {
+    pub fn degrees(&self) -> Option<(f64, bool)> {
         let coordinate = self.axis.coordinate.as_ref().filter(|_| self.has_positions);
         let is_of = |name: &str, end: &str| {
             let units = attribute_text(coordinate, "units").unwrap_or_default();
@@ -246,7 +247,7 @@ impl<'s> Along<'s> {
     }
 
     /// Returns the name and units of the axis, with what the ticks omit.
-    pub(crate) fn label(&self, ticks: &Ticks) -> Label {
+    pub fn label(&self, ticks: &Ticks) -> Label {
         let name = self.axis.name.as_deref();
         let mut label = Label::new(
             self.axis.coordinate.as_ref().filter(|_| self.has_positions),
@@ -293,12 +294,12 @@ fn edges(places: &[f64]) -> Vec<f64> {
 }
 
 /// Returns the values that have a position on a scale.
-pub(super) fn placed(values: impl Iterator<Item = f64>, is_log: bool) -> impl Iterator<Item = f64> {
+pub fn placed(values: impl Iterator<Item = f64>, is_log: bool) -> impl Iterator<Item = f64> {
     values.filter(move |value| value.is_finite() && (!is_log || *value > 0.0))
 }
 
 /// Returns the smallest and the largest value that have a position on a scale.
-pub(crate) fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
+pub fn extremes(values: impl Iterator<Item = f64>, is_log: bool) -> Option<(f64, f64)> {
     placed(values, is_log).fold(None, |range, value| {
         let (low, high) = range.unwrap_or((value, value));
         Some((value.min(low), value.max(high)))

@@ -1,6 +1,6 @@
 //! Typesetting of units and numbers: °C, m s⁻¹, 2.5×10⁻⁷.
 
-use ra_pack::path::escape;
+use crate::path::escape;
 
 /// Symbols of units, each with its names.
 const SYMBOLS: &[(&str, &str)] = &[
@@ -50,7 +50,7 @@ const POWERED: [&str; 20] = [
 
 /// Typesets units: `degree_Celsius` as °C, `m s-1` as m s⁻¹. Returns units with unknown parts unchanged, and `None` for
 /// dimensionless ones.
-pub(crate) fn typeset(units: &str) -> Option<String> {
+pub fn typeset(units: &str) -> Option<String> {
     let plain = || escape(units.trim()).to_string();
     if units.trim().is_empty() {
         return None;
@@ -108,7 +108,7 @@ fn raised(power: &str) -> String {
 }
 
 /// Typesets a number with a power of ten: `2.5e-7` as 2.5×10⁻⁷.
-pub(super) fn power_of_ten(number: &str) -> String {
+pub fn power_of_ten(number: &str) -> String {
     // The name of a month may contain an `e`.
     let parts = number.split_once('e').filter(|_| number.parse::<f64>().is_ok());
     match parts {

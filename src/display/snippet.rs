@@ -1,10 +1,11 @@
 //! Code snippets that open one array in several languages.
 
-use ra_pack::archive::Method;
-use ra_pack::inspect::Listed;
-use ra_pack::ndl::Order;
-use ra_pack::ra::{ElementType, Header};
-use ra_pack::{Container, PackedArray};
+use crate::archive::Container;
+use crate::archive::Method;
+use crate::inspect::Listed;
+use crate::ndl::Order;
+use crate::ra::{ElementType, Header};
+use crate::read::PackedArray;
 
 /// Element type in each language: NumPy code, arguments of `readBin` in R, Julia name, Rust name.
 type Names = (&'static str, Option<&'static str>, &'static str, &'static str);
@@ -37,7 +38,7 @@ fn names(element: ElementType) -> Option<Names> {
 
 /// Returns snippets that open an array of this pack, each with its language. Empty if a name needs different quoting in
 /// each language.
-pub(super) fn snippets(
+pub fn snippets(
     pack: &str,
     container: Container,
     member: &Listed<'_>,
@@ -45,7 +46,7 @@ pub(super) fn snippets(
 ) -> Vec<(&'static str, String)> {
     let is_plain = |name: &str| {
         !name.contains(['"', '\'', '\\', '$', '`', '*', '?', '[', ']'])
-            && !name.contains(ra_pack::path::is_unsafe)
+            && !name.contains(crate::path::is_unsafe)
             && !name.starts_with('-')
     };
     let Ok(header) = array.header() else { return Vec::new() };

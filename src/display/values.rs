@@ -1,15 +1,15 @@
 //! Values as text, like printed NumPy arrays: aligned columns, and `...` for omitted values.
 
-use ra_pack::ElementType;
-use ra_pack::ndl::{Datatype, Ndarray, Value};
-use ra_pack::ra::ElementKind;
-use ra_pack::read::{Corners, Decoded, Decoder, Number};
+use crate::ElementType;
+use crate::ndl::{Datatype, Ndarray, Value};
+use crate::ra::ElementKind;
+use crate::read::{Corners, Decoded, Decoder, Number};
 
 use super::text::{columns, count, float};
 
 /// Most dimensions that are all shown. In arrays with more, such as those of BART with 16, those of length 1 would hide
 /// the others.
-pub(super) const UNFOLDED: usize = 4;
+pub const UNFOLDED: usize = 4;
 
 /// Width of a line, in columns.
 const LINE: usize = 75;
@@ -18,7 +18,7 @@ const LINE: usize = 75;
 const BYTES: usize = 16;
 
 /// Formats the corners of an array, with at most `precision` decimals. With `raw`, numbers are those that are stored.
-pub(in crate::cli) fn text(corners: &Corners, precision: usize, raw: bool) -> String {
+pub fn text(corners: &Corners, precision: usize, raw: bool) -> String {
     if let Some(text) = written(corners) {
         return text;
     }
@@ -39,7 +39,7 @@ fn written(corners: &Corners) -> Option<String> {
     }
     let text = std::str::from_utf8(&corners.bytes).ok()?.trim_end_matches('\0');
     let lines: Vec<String> =
-        text.lines().map(|line| ra_pack::path::escape(line).to_string()).collect();
+        text.lines().map(|line| crate::path::escape(line).to_string()).collect();
     Some(lines.join("\n"))
 }
 
@@ -81,7 +81,7 @@ fn nest(
 }
 
 /// Formats each element; all have the same width.
-fn words(corners: &Corners, precision: usize, raw: bool) -> Vec<String> {
+pub fn words(corners: &Corners, precision: usize, raw: bool) -> Vec<String> {
     let decoder = Decoder::new(corners.element, corners.description.as_ref(), raw);
     let elements = corners.bytes.chunks_exact(decoder.elbyte());
     column(&elements.map(|element| decoder.decode(element)).collect::<Vec<_>>(), precision)
@@ -138,10 +138,10 @@ fn scalars(values: &[Decoded], precision: usize) -> Vec<String> {
             format!("{real}{digits}j{}", " ".repeat(imaginary.len() - digits.len()))
         }
         Decoded::Date(text) => text.clone(),
-        Decoded::Name(name) => ra_pack::path::escape(name).to_string(),
+        Decoded::Name(name) => crate::path::escape(name).to_string(),
         Decoded::Text(text) => {
             let quote = if text.contains('\'') { '"' } else { '\'' };
-            format!("{quote}{}{quote}", ra_pack::path::escape(text))
+            format!("{quote}{}{quote}", crate::path::escape(text))
         }
         Decoded::Bytes(bytes) => hex(bytes),
         Decoded::NotATime => "NaT".to_owned(),
@@ -260,29 +260,29 @@ fn floats(numbers: &[Float], precision: usize, sign: &str) -> Vec<String> {
 }
 
 /// Returns the name of a type, with the members of a structure.
-pub(super) fn type_name(description: Option<&Ndarray>, element: ElementType) -> String {
+pub fn type_name(description: Option<&Ndarray>, element: ElementType) -> String {
     let datatype = description.map(|description| &description.datatype);
     match datatype {
         Some(Datatype::Compound(members)) if element.kind() == ElementKind::User => {
             let member = |(name, datatype): &(String, Datatype)| {
-                let kind = ra_pack::read::member_type_name(datatype);
-                format!("{}: {kind}", ra_pack::path::escape(name))
+                let kind = crate::read::member_type_name(datatype);
+                format!("{}: {kind}", crate::path::escape(name))
             };
             format!("({})", members.iter().map(member).collect::<Vec<_>>().join(", "))
         }
-        _ => ra_pack::read::type_name(element, datatype),
+        _ => crate::read::type_name(element, datatype),
     }
 }
 
 /// Formats a value on one line, with at most `most` elements of a list.
-pub(super) fn flow(value: &Value, most: u64) -> String {
+pub fn flow(value: &Value, most: u64) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(truth) => truth.to_string(),
         Value::Int(number) => number.to_string(),
         Value::UInt(number) => number.to_string(),
         Value::Float(number) => format!("{number:?}"),
-        Value::String(text) => ra_pack::path::escape(text).to_string(),
+        Value::String(text) => crate::path::escape(text).to_string(),
         Value::List(list) => {
             let limit = count(float(most));
             let shown = list.iter().take(limit).map(|value| flow(value, most));
@@ -292,7 +292,7 @@ pub(super) fn flow(value: &Value, most: u64) -> String {
         }
         Value::Map(map) => {
             let part = |(name, value): &(String, Value)| {
-                format!("{}: {}", ra_pack::path::escape(name), flow(value, most))
+                format!("{}: {}", crate::path::escape(name), flow(value, most))
             };
             format!("{{{}}}", map.iter().map(part).collect::<Vec<_>>().join(", "))
         }

@@ -1,8 +1,8 @@
 //! Labels: names with units, which are never cut, and the position of a slice as text.
 
-use ra_pack::ndl::Ndarray;
-use ra_pack::path::escape;
-use ra_pack::read::{ComplexPart, FixedAxis, Quantity};
+use crate::ndl::Ndarray;
+use crate::path::escape;
+use crate::read::{ComplexPart, FixedAxis, Quantity};
 
 use super::super::array::{self, attribute_text};
 use super::super::text::{columns, digits, fit};
@@ -17,15 +17,15 @@ const MOST_UNITS: usize = 100;
 
 /// Name and units of numbers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Label {
-    pub(super) name: String,
+pub struct Label {
+    pub name: String,
     /// Units as printed, such as `m s⁻¹`.
-    pub(super) units: Option<String>,
+    pub units: Option<String>,
 }
 
 impl Label {
     /// Returns the long name and units of a description, or `name` if it has none.
-    pub(super) fn new(description: Option<&Ndarray>, name: &str) -> Self {
+    pub fn new(description: Option<&Ndarray>, name: &str) -> Self {
         let name =
             array::attribute(description, "long_name").unwrap_or_else(|| escape(name).to_string());
         let units = attribute_text(description, "units").and_then(typeset);
@@ -33,7 +33,7 @@ impl Label {
     }
 
     /// Returns the label of the values that are drawn.
-    pub(crate) fn of(quantity: &Quantity) -> Self {
+    pub fn of(quantity: &Quantity) -> Self {
         let description = quantity.description.as_ref();
         let mut label = Self::new(description, &quantity.name);
         // Magnitudes and names are those of the stored numbers.
@@ -52,7 +52,8 @@ impl Label {
     }
 
     /// Adds what the ticks omit to the units: `10⁶ m`, `s from 1,000,000`. Dates have no other units.
-    pub(super) fn with(mut self, Omitted { date, factor, offset }: &Omitted) -> Self {
+    #[must_use]
+    pub fn with(mut self, Omitted { date, factor, offset }: &Omitted) -> Self {
         let units = if date.is_empty() { self.units.as_deref() } else { Some(&**date) };
         let offset = (!offset.is_empty()).then(|| format!("from {offset}"));
         let parts = [Some(&**factor), units, offset.as_deref()].into_iter().flatten();
@@ -62,7 +63,7 @@ impl Label {
     }
 
     /// Breaks the label into at most `most` lines of about `room` columns. Cuts the name if necessary, never the units.
-    pub(super) fn lines(&self, room: usize, most: usize) -> Vec<String> {
+    pub fn lines(&self, room: usize, most: usize) -> Vec<String> {
         let all = self.to_string();
         let least = if columns(&all) > room { columns(&all) / most } else { room };
         // Several lines get about the same length.
@@ -122,7 +123,7 @@ impl std::fmt::Display for Label {
 }
 
 /// Formats the position of a slice in the dimensions with a single index: `depth = 10 m, northward`.
-pub(crate) fn place(fixed: &[FixedAxis]) -> String {
+pub fn place(fixed: &[FixedAxis]) -> String {
     let one = |axis: &FixedAxis| {
         if let Some(label) = &axis.label {
             return escape(label).to_string();
@@ -148,7 +149,7 @@ pub(crate) fn place(fixed: &[FixedAxis]) -> String {
 }
 
 /// Formats a date and time without trailing zeros: `2024-06-03 12:00 UTC`, `2024-06-03`.
-pub(crate) fn shortened(date: &str) -> String {
+pub fn shortened(date: &str) -> String {
     let date = date.trim_end_matches('Z').trim_end_matches(":00");
     match date.strip_suffix("T00") {
         Some(day) => day.to_owned(),

@@ -1,6 +1,6 @@
 //! Drawing of lines.
 
-use ra_pack::read::{Column, Line, Quantity};
+use crate::read::{Column, Line, Quantity};
 
 use super::super::text::{columns, float};
 use super::axis::{Along, Scale, extremes};
@@ -11,7 +11,7 @@ use super::scene::{INK, PALE, SMALL, Scene};
 use super::ticks::Ticks;
 
 /// Returns the smallest and the largest value of a line.
-pub(crate) fn line_extremes(line: &Line, is_log: bool) -> Option<(f64, f64)> {
+pub fn line_extremes(line: &Line, is_log: bool) -> Option<(f64, f64)> {
     extremes(values(&[line]), is_log)
 }
 
@@ -21,7 +21,7 @@ fn values(lines: &[&Line]) -> impl Iterator<Item = f64> {
 }
 
 /// Returns the scale of lines; `margin` is the free part of its range at each end.
-pub(crate) fn line_scale(lines: &[&Line], style: &Chart, margin: f64) -> Scale {
+pub fn line_scale(lines: &[&Line], style: &Chart, margin: f64) -> Scale {
     let margin = if style.range.is_none() { margin } else { 0.0 };
     let quantity = lines.first().map(|line| &line.quantity);
     let ends = quantity.and_then(|quantity| ends(values(lines), quantity, style));
@@ -29,15 +29,16 @@ pub(crate) fn line_scale(lines: &[&Line], style: &Chart, margin: f64) -> Scale {
 }
 
 /// The points and the gaps of lines, with positions from 0 to 1 along both axes.
-pub(crate) struct Trace {
+#[derive(Debug)]
+pub struct Trace {
     /// Pieces of each line between its gaps.
-    pub(crate) lines: Vec<Vec<Vec<(f64, f64)>>>,
+    pub lines: Vec<Vec<Vec<(f64, f64)>>>,
     /// Ranges along the axis with elements that have no place, and whether they have none that has.
-    pub(crate) gaps: Vec<((f64, f64), bool)>,
+    pub gaps: Vec<((f64, f64), bool)>,
 }
 
 /// Returns the points of lines with the same axis at their coordinates.
-pub(crate) fn trace(lines: &[&Line], scale: Scale) -> Trace {
+pub fn trace(lines: &[&Line], scale: Scale) -> Trace {
     let (along, ranges) = Along::of_lines(lines).unzip();
     let mut gaps = Vec::new();
     let pieces = |line: &&Line| {
@@ -71,13 +72,13 @@ pub(crate) fn trace(lines: &[&Line], scale: Scale) -> Trace {
 }
 
 /// Returns the values of lines, and NaN if others are missing.
-pub(super) fn values_and_gaps(lines: &[&Line]) -> impl Iterator<Item = f64> {
+pub fn values_and_gaps(lines: &[&Line]) -> impl Iterator<Item = f64> {
     let mut columns = lines.iter().flat_map(|line| &line.columns);
     values(lines).chain(columns.any(|column| column.has_gap).then_some(f64::NAN))
 }
 
 /// Returns the axis of the values of a line.
-pub(super) fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
+pub fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side {
     let ticks = value_ticks(quantity, scale, count);
     Side { label: Label::of(quantity).with(&ticks.omitted), ticks }
 }
@@ -86,7 +87,7 @@ pub(super) fn of_values(quantity: &Quantity, scale: Scale, count: usize) -> Side
 const NOTHING: Rgb = [0xF3, 0xD9, 0xD3];
 
 /// Draws lines with the same axis. If they have names, each has its own colour.
-pub(super) fn draw_lines(
+pub fn draw_lines(
     scene: &mut Scene,
     (lines, names): (&[&Line], &[String]),
     style: &Chart,

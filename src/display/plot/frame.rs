@@ -2,8 +2,8 @@
 
 use std::f64::consts::PI;
 
-use ra_pack::path::escape;
-use ra_pack::read::{ComplexPart, Number, Quantity};
+use crate::path::escape;
+use crate::read::{ComplexPart, Number, Quantity};
 
 use super::super::array::{dates, scaling};
 use super::super::text::{columns, count, fit, float};
@@ -16,41 +16,41 @@ use super::units::power_of_ten;
 
 /// Style of a drawing.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Chart {
-    pub(crate) width: u32,
-    pub(crate) height: u32,
+pub struct Chart {
+    pub width: u32,
+    pub height: u32,
     /// Pixels per unit.
-    pub(crate) scale: f64,
+    pub scale: f64,
     /// Colours; chosen by the data if `None`.
-    pub(crate) map: Option<ColorMap>,
-    pub(crate) range: Option<Range>,
-    pub(crate) is_log: bool,
+    pub map: Option<ColorMap>,
+    pub range: Option<Range>,
+    pub is_log: bool,
     /// Whether the axes are exchanged.
-    pub(crate) is_turned: bool,
+    pub is_turned: bool,
     /// Title; taken from the description if `None`.
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
     /// Path of the array in the pack.
-    pub(crate) path: String,
+    pub path: String,
     /// Number of colours; unlimited if `None`.
-    pub(crate) shades: Option<u8>,
+    pub shades: Option<u8>,
     /// Whether the drawing is part of a page, which shows the title.
-    pub(crate) is_in_page: bool,
+    pub is_in_page: bool,
 }
 
 /// Range of values of the colours or the axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Range {
+pub enum Range {
     Values(f64, f64),
     /// Percentiles of the values.
     Percent(f64, f64),
 }
 
-pub(super) fn is_phase(quantity: &Quantity) -> bool {
+pub fn is_phase(quantity: &Quantity) -> bool {
     quantity.part == Some(ComplexPart::Phase)
 }
 
 /// Returns the ends of the scale for these values.
-pub(super) fn ends(
+pub fn ends(
     values: impl Iterator<Item = f64>,
     quantity: &Quantity,
     style: &Chart,
@@ -68,7 +68,7 @@ pub(super) fn ends(
 }
 
 /// Returns a percentile of sorted numbers, interpolated like `numpy.percentile`.
-pub(super) fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
+pub fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
     let place = float(sorted.len().checked_sub(1)?) * percent / 100.0;
     let below = sorted.get(count(place))?;
     let above = sorted.get(count(place) + 1).unwrap_or(below);
@@ -76,11 +76,7 @@ pub(super) fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
 }
 
 /// Returns the meaning of the colour of elements without a place, among these values.
-pub(crate) fn gap_text(
-    quantity: &Quantity,
-    values: impl Iterator<Item = f64>,
-    is_log: bool,
-) -> String {
+pub fn gap_text(quantity: &Quantity, values: impl Iterator<Item = f64>, is_log: bool) -> String {
     let (mut is_missing, mut is_infinite, mut is_below) = (false, quantity.has_infinite, false);
     for value in values {
         is_missing |= value.is_nan();
@@ -98,7 +94,7 @@ pub(crate) fn gap_text(
 }
 
 /// Returns notes about the position of the slice and about scaled values.
-pub(crate) fn notes(quantity: &Quantity) -> Vec<String> {
+pub fn notes(quantity: &Quantity) -> Vec<String> {
     let applied = quantity.scale_and_offset.map(|both| format!("stored {}", scaling(both)));
     [Some(place(&quantity.fixed)).filter(|place| !place.is_empty()), applied]
         .into_iter()
@@ -107,7 +103,7 @@ pub(crate) fn notes(quantity: &Quantity) -> Vec<String> {
 }
 
 /// Returns the title, and the smaller line below it.
-pub(super) fn heading(quantity: &Quantity, style: &Chart) -> (String, String) {
+pub fn heading(quantity: &Quantity, style: &Chart) -> (String, String) {
     if let Some(title) = &style.title {
         return (escape(title).to_string(), String::new());
     }
@@ -120,42 +116,44 @@ pub(super) fn heading(quantity: &Quantity, style: &Chart) -> (String, String) {
 
 /// Area of the plot itself.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PlotArea {
-    pub(crate) left: f64,
-    pub(crate) top: f64,
-    pub(crate) width: f64,
-    pub(crate) height: f64,
+pub struct PlotArea {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
 }
 
 impl PlotArea {
     /// Returns the point at positions from 0 to 1, to the right and upwards.
-    pub(super) fn at(self, (x, y): (f64, f64)) -> (f64, f64) {
+    pub fn at(self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.left + self.width * x, self.top + self.height * (1.0 - y))
     }
 }
 
 /// Axis of a plot.
-pub(super) struct Side {
-    pub(super) ticks: Ticks,
-    pub(super) label: Label,
+#[derive(Debug)]
+pub struct Side {
+    pub ticks: Ticks,
+    pub label: Label,
 }
 
 /// Height of a line of a label.
-pub(super) const LINE: f64 = 16.0;
+pub const LINE: f64 = 16.0;
 
 /// Largest number of lines of a label.
-pub(super) const LINES: usize = 2;
+pub const LINES: usize = 2;
 
 /// Area of a plot, and the lines of the labels below it and to the left.
-pub(super) struct Layout {
-    pub(super) area: PlotArea,
-    pub(super) across: Vec<String>,
-    pub(super) upwards: Vec<String>,
+#[derive(Debug)]
+pub struct Layout {
+    pub area: PlotArea,
+    pub across: Vec<String>,
+    pub upwards: Vec<String>,
 }
 
 impl Layout {
     /// Creates the layout for a page with margins at the top, to the right and below the labels.
-    pub(super) fn new(
+    pub fn new(
         style: &Chart,
         (top, right, below): (f64, f64, f64),
         across: &Label,
@@ -177,26 +175,26 @@ impl Layout {
 }
 
 /// Space above a plot.
-pub(super) const MARGIN: f64 = 14.0;
+pub const MARGIN: f64 = 14.0;
 
 /// Lines of a title, each with its height.
-pub(super) type Title = Vec<(String, Size, f64)>;
+pub type Title = Vec<(String, Size, f64)>;
 
 /// Returns the title, and the smaller line below it.
-pub(super) fn title_lines(quantity: &Quantity, style: &Chart) -> Title {
+pub fn title_lines(quantity: &Quantity, style: &Chart) -> Title {
     let (title, below) = heading(quantity, style);
     let mut lines = vec![(title, TITLE, 18.0), (below, SMALL, 17.0)];
     lines.retain(|(text, ..)| !text.is_empty());
     lines
 }
 
-pub(super) fn height(title: &Title) -> f64 {
+pub fn height(title: &Title) -> f64 {
     title.iter().map(|(_, _, height)| height).sum()
 }
 
 impl Scene {
     /// Draws a title above a plot.
-    pub(super) fn heading(&mut self, title: &Title, bottom: f64) {
+    pub fn heading(&mut self, title: &Title, bottom: f64) {
         let (wide, mut top) = (f64::from(self.width()), bottom - height(title));
         for (text, size, height) in title {
             top += height;
@@ -206,7 +204,7 @@ impl Scene {
     }
 
     /// Draws the lines of a vertical label, the first with its baseline at `x`.
-    pub(super) fn upright(&mut self, x: f64, area: PlotArea, lines: &[String]) {
+    pub fn upright(&mut self, x: f64, area: PlotArea, lines: &[String]) {
         let y = area.at((0.0, 0.5)).1;
         for (nth, line) in lines.iter().enumerate() {
             self.turned((x + float(nth) * LINE, y), line, "middle", MEDIUM, true);
@@ -214,13 +212,13 @@ impl Scene {
     }
 
     /// Draws a coloured box, followed by the meaning of the colour.
-    pub(super) fn legend(&mut self, (x, y): (f64, f64), fill: Rgb, text: &str) {
+    pub fn legend(&mut self, (x, y): (f64, f64), fill: Rgb, text: &str) {
         self.rect((x, y), (14.0, 14.0), fill);
         self.text((x + 20.0, y + 11.0), text, "start", SMALL);
     }
 
     /// Draws the border of a plot, the ticks, and the labels below it and to the left.
-    pub(super) fn axes(&mut self, layout: &Layout, across: &Ticks, upwards: &Ticks) {
+    pub fn axes(&mut self, layout: &Layout, across: &Ticks, upwards: &Ticks) {
         let PlotArea { left, top, width, height } = layout.area;
         let area = layout.area;
         let (bottom, right) = (top + height, left + width);
@@ -259,29 +257,29 @@ impl Scene {
     }
 
     /// Writes why there is nothing to draw.
-    pub(super) fn nothing(&mut self, area: PlotArea, why: &str) {
+    pub fn nothing(&mut self, area: PlotArea, why: &str) {
         self.text(area.at((0.5, 0.5)), why, "middle", MEDIUM);
     }
 }
 
 /// Returns the number of characters that fit a width.
-pub(super) fn letters(width: f64, size: Size) -> usize {
+pub fn letters(width: f64, size: Size) -> usize {
     count(width / size.width).max(4)
 }
 
 /// Returns the width of the longest text.
-pub(super) fn room(ticks: &[Tick]) -> f64 {
+pub fn room(ticks: &[Tick]) -> f64 {
     let longest = ticks.iter().map(|(_, text)| columns(&power_of_ten(text))).max().unwrap_or(0);
     float(longest) * SMALL.width
 }
 
 /// Returns the number of ticks that fit a length.
-pub(super) fn fitting(length: f64, each: f64) -> usize {
+pub fn fitting(length: f64, each: f64) -> usize {
     count(length / each).clamp(2, 10)
 }
 
 /// Returns ticks at round values or dates, or at the numbers that have names.
-pub(super) fn value_ticks(quantity: &Quantity, scale: Scale, count: usize) -> Ticks {
+pub fn value_ticks(quantity: &Quantity, scale: Scale, count: usize) -> Ticks {
     if is_phase(quantity) {
         return scale.of_phases(count);
     }

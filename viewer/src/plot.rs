@@ -1,0 +1,115 @@
+//! Plots: the same drawings as those of the command.
+
+use ra_pack::display::plot::axis::extremes;
+use ra_pack::display::plot::chart::{draw, sampled, transpose};
+use ra_pack::display::plot::color::color;
+use ra_pack::display::plot::frame::Chart;
+use ra_pack::display::plot::line::line_extremes;
+use ra_pack::display::plot::scene::{BLACK, INK, PALE, WHITE};
+use ra_pack::display::text::digits;
+use ra_pack::ra::{ElementKind, split_slice};
+use ra_pack::read::{ComplexPart, Sample, SampleOptions, SampledAxis};
+use serde_json::json;
+
+use crate::answer::{Arguments, Result};
+use crate::contents::Opened;
+
+/// Colours of a dark page in the place of those of a light one.
+const DARK: [([u8; 3], [u8; 3]); 4] = [
+    (BLACK, [0xE6, 0xE6, 0xE6]),
+    (WHITE, [0x17, 0x1A, 0x1F]),
+    (PALE, [0x36, 0x3B, 0x43]),
+    (INK, [0x7F, 0xB3, 0xF5]),
+];
+
+/// Answers with an SVG.
+pub(crate) fn plot(opened: &Opened, arguments: &Arguments) -> Result {
+    let array = opened.array(arguments)?;
+    let side = |name: &str, usual: usize| {
+        let length = arguments.number(name).unwrap_or(usual).clamp(100, 4000);
+        u32::try_from(length).unwrap_or(u32::MAX)
+    };
+    let (width, height) = (side("width", 800), side("height", 500));
+    let is_complex = array.header()?.element().kind() == ElementKind::Complex;
+    let part = match arguments.text("part") {
+        Some("angle") => Some(ComplexPart::Phase),
+        _ => Some(ComplexPart::Magnitude),
+    };
+    let shape = array.shape()?;
+    let slice = arguments.slice();
+    let options = SampleOptions {
+        slice: slice.clone(),
+        columns: width.saturating_sub(150).max(50) as usize,
+        rows: height.saturating_sub(90).max(50) as usize,
+        part: part.filter(|_| is_complex),
+        raw: arguments.is_raw(),
+        ..SampleOptions::default()
+    };
+    // Across is the second of the dimensions that are shown, unless the page asks for the first.
+    let parts = split_slice(slice.as_deref().unwrap_or_default(), shape.len());
+    let parts = parts.map_err(|error| error.to_string())?;
+    let (x, y) = (arguments.number("x"), arguments.number("y"));
+    let sample = match x.zip(y) {
+        Some((x, y)) if parts.len() >= 2 => {
+            let mut sample = array.sample(&options)?;
+            if let Sample::Grid(grid) = &mut sample
+                && x < y
+            {
+                transpose(grid);
+            }
+            sample
+        }
+        _ => sampled(&array, &options, false)?,
+    };
+    let path = array.name().to_owned();
+    let style = Chart { width, height, scale: 1.0, path, ..Chart::default() };
+    let (scene, _) = draw(&sample, &style);
+    let mut svg = scene.to_svg()?;
+    if arguments.text("theme") == Some("dark") {
+        svg = darkened(&svg);
+    }
+    let (description, verified) = match &sample {
+        Sample::Line(line) => {
+            let along = line.axis.as_ref().map(dimension).unwrap_or_default();
+            let range = range(line_extremes(line, false));
+            (format!("Line along {along}: {range}"), line.verified)
+        }
+        Sample::Grid(grid) => {
+            let (rows, columns) = (dimension(&grid.rows), dimension(&grid.columns));
+            let range = range(extremes(grid.cells.iter().copied(), false));
+            (format!("Image, {rows} down, {columns} across: {range}"), grid.verified)
+        }
+        _ => return Err("there is no plot of this selection".into()),
+    };
+    let verified = if verified { "whole" } else { "no" };
+    Ok(json!({ "svg": svg, "description": description, "verified": verified }).into())
+}
+
+/// Replaces the colours of paper, text and lines, not those of values.
+fn darkened(svg: &str) -> String {
+    let line = |line: &str| {
+        let mut line = line.to_owned();
+        if !line.starts_with("<path") && !line.starts_with("<image") {
+            for (light, dark) in DARK {
+                line =
+                    line.replace(&format!("\"{}\"", color(light)), &format!("\"{}\"", color(dark)));
+            }
+        }
+        line + "\n"
+    };
+    svg.lines().map(line).collect()
+}
+
+fn dimension(axis: &SampledAxis) -> String {
+    match &axis.name {
+        Some(name) => format!("{} ({})", ra_pack::path::escape(name), axis.extent),
+        None => axis.extent.to_string(),
+    }
+}
+
+fn range(range: Option<(f64, f64)>) -> String {
+    match range {
+        Some((low, high)) => format!("values from {} to {}", digits(low, 6), digits(high, 6)),
+        None => "no values".to_owned(),
+    }
+}
