@@ -91,5 +91,6 @@ mod validate; // `validate`, and packs described by one hand-written document
 #[cfg(unix)] // links, pipes, signals
 mod verify; // `ra-pack verify`: every kind of damage is found
 #[cfg(unix)] // paths
+mod viewer; // the viewer in a browser
 mod walks; // the walks on the page of the architecture are short and true
 mod writer; // packs written from memory

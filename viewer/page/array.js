@@ -79,7 +79,7 @@ class ArrayView {
   build() {
     const { facts } = this;
     const groups = facts.path.split("/").slice(0, -1).join(" / ");
-    const heading = el("header", null,
+    const heading = el("div", { class: "head" },
       el("p", { class: "crumbs" }, groups && `${groups} / `, el("b", null, facts.name)),
       el("h1", null, facts.title || facts.name, facts.units && el("span", { class: "n" }, ` [${facts.units}]`)),
       el("p", { class: "kinds" },
@@ -113,6 +113,7 @@ class ArrayView {
       const box = el("input", {
         value: this.boxes[at], "aria-label": `Selection of ${name}`, spellcheck: "false", autocomplete: "off",
         change: () => this.set(at, box.value),
+        focus: () => box.select(),
       });
       const slider = el("input", {
         type: "range", min: 0, max: Math.max(0, size - 1), "aria-label": `Index of ${name}`,
@@ -138,7 +139,7 @@ class ArrayView {
     const dims = this.facts.dims.map((_, at) => el("option", { value: at }, this.dimName(at)));
     const select = (label, first, change) => {
       const options = [first && el("option", { value: "" }, first), dims.map((dim) => dim.cloneNode(true))];
-      const control = el("select", { change: () => change(control.value === "" ? null : Number(control.value)) }, options);
+      const control = el("select", { "aria-label": `${label}: dimension`, change: () => change(control.value === "" ? null : Number(control.value)) }, options);
       return [el("label", null, label, " ", control), control];
     };
     const [across, x] = select("Across", null, (dim) => this.setAxes(dim, dim === this.y ? this.x : this.y));
@@ -207,7 +208,8 @@ class ArrayView {
 
   /** Shows what is known about the content: from block digests, or from a verification of the pack. */
   showState(verified) {
-    this.verified = [verified, this.verified, this.facts.verified].find((state) => state && state !== "no") ?? "no";
+    const known = [verified, this.verified, this.facts.verified];
+    this.verified = known.includes("bad") ? "bad" : (known.find((state) => state && state !== "no") ?? "no");
     const state = this.app.stateOf(this.facts.path) ?? this.verified;
     this.state.replaceChildren(badge(state));
     this.warnings.replaceChildren(
@@ -215,10 +217,17 @@ class ArrayView {
       ...this.app.findingsOf(this.facts.path).map(findingElement));
   }
 
+  /** Returns a message. An error with a code says that the content is damaged. */
+  failure({ message, code }) {
+    if (code) this.showState("bad");
+    return el("p", { class: code ? "failure bad" : "failure" }, message);
+  }
+
   plot() {
     this.picture = el("img", { alt: "" });
-    this.trouble = el("p", { class: "n", hidden: true });
+    this.trouble = el("div", { hidden: true });
     const parts = this.facts.complex && el("label", null, "Part ", el("select", {
+      "aria-label": "Part of complex numbers",
       change: (event) => {
         this.part = event.target.value;
         this.app.remember();
@@ -237,12 +246,12 @@ class ArrayView {
       clearTimeout(this.timer);
       if (!isFirst) this.timer = setTimeout(() => this.plots.run(() => this.drawPlot()), 150);
     }).observe(this.frame);
-    return this.section("Plot", [parts, el("span", { class: "n" }, "Save as"), saved], this.frame);
+    return this.section("Plot", [parts, el("span", { class: "set" }, el("span", { class: "n" }, "Save as"), saved)], this.frame);
   }
 
   get size() {
     const width = Math.max(280, this.frame.clientWidth || 800);
-    return { width, height: Math.round(Math.max(240, Math.min(width * 0.6, 520))) };
+    return { width, height: Math.round(Math.max(300, Math.min(width * 0.6, 520))) };
   }
 
   async drawPlot() {
@@ -258,7 +267,7 @@ class ArrayView {
       this.picture.hidden = false;
     } catch (error) {
       if (error.isStopped) return;
-      this.trouble.textContent = error.message;
+      this.trouble.replaceChildren(this.failure(error));
       this.trouble.hidden = false;
       this.picture.hidden = true;
     }
@@ -280,7 +289,7 @@ class ArrayView {
     this.table = el("div", { class: "table", tabindex: "0", role: "region", "aria-label": "Values" });
     this.pages = el("p", { class: "tools" });
     const stored = el("label", null, el("input", {
-      type: "checkbox", checked: this.isRaw,
+      type: "checkbox", checked: this.isRaw, "aria-label": "Show values as stored",
       change: (event) => {
         this.isRaw = event.target.checked;
         this.app.remember();
@@ -291,7 +300,7 @@ class ArrayView {
       el("option", { value: "slice" }, "selection"), el("option", { value: "all" }, "whole array"));
     const saved = ["npy", "csv", "ra"].map((format) =>
       button(`.${format}`, () => this.download(format, which && which.value === "slice"), { class: "quiet" }));
-    return this.section("Values", [stored, el("span", { class: "n" }, "Download"), which, saved], this.pages, this.table);
+    return this.section("Values", [stored, el("span", { class: "set" }, el("span", { class: "n" }, "Download"), which, saved)], this.pages, this.table);
   }
 
   async drawTable() {
@@ -304,7 +313,7 @@ class ArrayView {
     } catch (error) {
       if (error.isStopped) return;
       this.pages.replaceChildren();
-      this.table.replaceChildren(el("p", { class: "n" }, error.message));
+      this.table.replaceChildren(this.failure(error));
     }
   }
 
@@ -314,7 +323,7 @@ class ArrayView {
     const head = columns && el("thead", null, el("tr", null,
       el("th", { scope: "col" }, corner || el("span", { class: "skip" }, "index")),
       columns.map((text) => el("th", { scope: "col" }, text))));
-    const body = rows.map(({ header, cells }) => el("tr", null, el("th", { scope: "row" }, header), cells.map(cell)));
+    const body = rows.map(({ header, cells }) => el("tr", null, header && el("th", { scope: "row" }, header), cells.map(cell)));
     this.table.replaceChildren(el("table", null, head, el("tbody", null, body)));
     this.table.scrollTo(0, 0);
     const [from, shown] = [this.from, [rows.length, rows[0]?.cells.length ?? 0]];
@@ -374,13 +383,13 @@ class ArrayView {
       if (answer.verified) this.showState(answer.verified);
     } catch (error) {
       if (slice !== this.slice) return;
-      this.numbers.replaceChildren(error.isStopped ? button("Compute", compute) : el("p", { class: "n" }, error.message));
+      this.numbers.replaceChildren(error.isStopped ? button("Compute", compute) : this.failure(error));
     }
   }
 
   attributes() {
     const { attributes } = this.facts;
-    const more = [["type", this.facts.stored_type], ["missing", this.facts.missing], ["byte order", this.facts.byte_order]];
+    const more = [["stored as", this.facts.stored_type], ["missing", this.facts.missing], ["byte order", this.facts.byte_order]];
     return this.section("Attributes", null,
       pairs(attributes), pairs(more.filter(([, value]) => value), { class: "pairs n" }));
   }
@@ -388,7 +397,7 @@ class ArrayView {
   coordinates() {
     const known = this.facts.dims.filter(({ coordinate }) => coordinate && coordinate !== this.facts.path);
     return known.length > 0 && this.section("Coordinates", null, pairs(known.map(({ name, coordinate, units }) =>
-      [name, el("span", null, el("a", { href: this.app.link(coordinate) }, coordinate), units && ` [${units}]`)])));
+      [name, el("span", null, el("a", { href: this.app.link(coordinate) }, plain(coordinate)), units && ` [${units}]`)])));
   }
 
   code() {

@@ -1,8 +1,6 @@
 "use strict";
 // The page: opens sources, shows the pack or one array as the address says, and handles keys and drops.
 
-const LICENCE = "The pack is read and verified in this page. Nothing is uploaded.";
-
 class App {
   constructor() {
     this.list = new List((path) => this.go(path));
@@ -17,6 +15,7 @@ class App {
       else this.showVerification();
     });
     $("stop").addEventListener("click", () => this.core.stop());
+    $("home").addEventListener("click", () => (location.hash = ""));
     $("skip").addEventListener("click", () => $("main").focus());
     $("menu").addEventListener("click", () => this.menu());
     addEventListener("hashchange", () => this.show());
@@ -63,8 +62,8 @@ class App {
       this.verification.run(manifest);
       return;
     }
-    // The address of another pack would be wrong after a reload.
-    history.replaceState(null, "", location.pathname);
+    // The address of another pack would be wrong after a reload. For files, browsers let pages change only the fragment.
+    history.replaceState(null, "", location.protocol === "file:" ? "#" : location.pathname);
     this.open({ file, name: file.name });
   }
 
@@ -119,8 +118,7 @@ class App {
           event.preventDefault();
           location.search = `?url=${encodeURIComponent(address.value)}`;
         },
-      }, address, el("button", { class: "quiet" }, "Open the address")),
-      el("p", { class: "n" }, LICENCE)));
+      }, address, el("button", { class: "quiet" }, "Open the address"))));
   }
 
   chooseFile() {
@@ -225,7 +223,8 @@ class App {
   showVerification() {
     if (!this.pack) return;
     if (this.view) {
-      location.hash = "";
+      history.pushState(null, "", "#");
+      this.list.show(null);
       this.overview();
     }
     this.verification.panel.scrollIntoView({ block: "nearest" });

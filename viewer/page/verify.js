@@ -132,7 +132,8 @@ class Verification {
     this.chip(kind, text.split(":")[0], `Verification: ${text}`);
     $("told").textContent = text;
     const speed = report.bytes / Math.max(report.seconds, 0.001);
-    const told = `${bytes(report.bytes)} in ${report.seconds.toFixed(1)} s, ${bytes(Math.round(speed))}/s`;
+    const isLong = report.seconds > 1;
+    const told = `${bytes(report.bytes)} in ${report.seconds.toFixed(1)} s${isLong ? `, ${bytes(Math.round(speed))}/s` : ""}`;
     const shown = report.findings.slice(0, 200);
     return [kind,
       el("p", { class: "mark" }, el("b", null, text)),

@@ -88,6 +88,8 @@ class UrlSource extends Blocks {
         "`Access-Control-Allow-Origin: *`, `Access-Control-Allow-Headers: Range` and " +
         "`Access-Control-Expose-Headers: Content-Range, ETag`");
     }
+    const isChanged = "it changed while it was read; open it again";
+    if (asked.status === 200 && this.version) this.fail(isChanged);
     if (asked.status === 200) {
       this.fail("the server sends the whole file instead of a part. Its owner has to allow range requests " +
         "(`Accept-Ranges: bytes`). You can also download the file and drop it here");
@@ -101,7 +103,7 @@ class UrlSource extends Blocks {
     }
     const version = `${range[3]} ${header("ETag") || header("Last-Modified")}`;
     this.version ??= version;
-    if (version !== this.version) this.fail("it changed while it was read; open it again");
+    if (version !== this.version) this.fail(isChanged);
     this.size = Number(range[3]);
     const found = new Uint8Array(asked.response);
     if (Number(range[1]) !== from || found.length !== Math.min(to, this.size) - from) {

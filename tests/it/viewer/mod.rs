@@ -43,7 +43,14 @@ impl Room {
 
     fn pack(&self, name: &str, source: &Path, options: &[&str]) -> PathBuf {
         let archive = self.file(name);
-        ra_pack().arg("create").arg(source).arg("-o").arg(&archive).args(options).assert().success();
+        ra_pack()
+            .arg("create")
+            .arg(source)
+            .arg("-o")
+            .arg(&archive)
+            .args(options)
+            .assert()
+            .success();
         archive
     }
 
@@ -55,7 +62,8 @@ impl Room {
     /// Packs arrays of 8 MiB, so that verifying takes long enough to be stopped.
     fn large(&self, arrays: usize) -> u64 {
         let source = Experiment::new();
-        let data: Vec<u8> = (0..8_u32 << 20).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
+        let data: Vec<u8> =
+            (0..8_u32 << 20).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
         let source = (0..arrays).fold(source, |source, nth| {
             let name = format!("part{nth}");
             let pack = source.array(&format!("{name}.ra"), UINT8, &[8 << 20], &data);
@@ -90,8 +98,8 @@ fn arrays(archive: &Path) -> Vec<Value> {
             let title = array["title"].as_str().unwrap_or(path);
             let csv = ra("get", &[archive, Path::new(name)], &["--format", "csv"]).exits(0);
             let csv = String::from_utf8(csv.out).unwrap();
-            // The last column of the first lines; names and numbers of dimensions come before it.
-            let values = csv.lines().skip(1).take(3).map(|line| line.rsplit(',').next().unwrap());
+            // The first column of the first lines.
+            let values = csv.lines().skip(1).take(3).map(|line| line.split(',').next().unwrap());
             json!({
                 "path": path,
                 "title": title,
@@ -115,7 +123,8 @@ fn the_viewer_shows_every_array_of_the_sample() {
 fn the_viewer_searches_and_selects_parts() {
     let Some(room) = Room::new() else { return };
     room.sample();
-    let hits = json!({ "velocity": 2, "degree_celsius": 1, "thermistors": 4, "nothing of this": 0 });
+    let hits =
+        json!({ "velocity": 2, "degree_celsius": 1, "thermistors": 4, "nothing of this": 0 });
     room.look("selects", &json!({ "hits": hits }));
 }
 
@@ -143,7 +152,13 @@ fn the_viewer_finds_what_the_command_finds() {
     room.pack("zstd.zip", &sample, &["--compression", "zstd"]);
     fs::copy(sample.join("thermistors/depth.ra"), room.file("depth.ra")).unwrap();
     let names = [
-        "mooring.zip", "damaged.zip", "mooring.tar", "mooring.tar.gz", "mooring.tar.zst", "deflated.zip", "zstd.zip",
+        "mooring.zip",
+        "damaged.zip",
+        "mooring.tar",
+        "mooring.tar.gz",
+        "mooring.tar.zst",
+        "deflated.zip",
+        "zstd.zip",
     ];
     let packs: BTreeMap<&str, Value> = names
         .into_iter()
@@ -184,7 +199,8 @@ fn nothing_in_a_pack_runs_in_the_viewer() {
         "100% ünï\u{202e}cod 한국어 #hash?query",
         "<img src=x onerror=document.title='hit'>",
     ];
-    let mut source = Experiment::new().file("README.md", format!("# {evil}\n\n[a](javascript:document.title='hit')\n"));
+    let mut source = Experiment::new()
+        .file("README.md", format!("# {evil}\n\n[a](javascript:document.title='hit')\n"));
     for name in names {
         let last = serde_json::to_string(name.rsplit('/').next().unwrap()).unwrap();
         let data = le(f32::to_le_bytes, (0..12_u8).map(f32::from));
@@ -205,7 +221,9 @@ fn nothing_in_a_pack_runs_in_the_viewer() {
     let bomb = bomb.describe("zeros.yaml", "[67108864]", "uint8");
     room.pack("bomb.zip", bomb.path(), &["--compression", "deflate"]);
     let mut packs = vec!["hostile.zip".to_owned(), "bomb.zip".to_owned()];
-    for (nth, text) in [&b"not a pack"[..], b"PK\x05\x06", b"rawarray", b"\x93NUMPY\x01\0"].iter().enumerate() {
+    for (nth, text) in
+        [&b"not a pack"[..], b"PK\x05\x06", b"rawarray", b"\x93NUMPY\x01\0"].iter().enumerate()
+    {
         fs::write(room.file(&format!("{nth}.zip")), text).unwrap();
         packs.push(format!("{nth}.zip"));
     }

@@ -79,7 +79,7 @@ def contrast_and_widths(page, what):
     """Checks that texts have the contrast of WCAG 2, level AA, and that nothing is wider than the screen."""
     from check import accessible, contrast
 
-    accessible(page)
+    accessible(page, are_links_anchors=False)
     for dark in (False, True):
         contrast(page, dark)
     for width, dark in [(400, False), (1600, True)]:
@@ -88,6 +88,14 @@ def contrast_and_widths(page, what):
         wide = page.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
         expect(wide, 0, f"the page is wider than {width}, {what}")
     page.screen(1280, 900)
+
+
+def same(text):
+    """Returns a number with the digits that a table shows, and other texts as they are."""
+    try:
+        return float(f"{complex(text.replace('i', 'j')).real:.5g}")
+    except ValueError:
+        return text
 
 
 def shows(page, viewer, directory, wanted):
@@ -108,16 +116,19 @@ def shows(page, viewer, directory, wanted):
         page.hash("#" + urllib.parse.quote(array["path"]))
         page.wait("return document.querySelector('article')?.getAttribute('aria-label')", array["path"])
         kinds = page.run("return document.querySelector('.kinds b').textContent")
-        expect(kinds, array["type"], f"the type of {array['path']}")
+        expect(kinds.split(" of ")[-1], array["type"].split(" of ")[-1], f"the type of {array['path']}")
         heading = page.run(H1)
         expect(heading.startswith(array["title"]), True, f"{heading!r} begins with {array['title']!r}")
         rows = page.wait(TABLE, of=lambda rows: rows if len(rows) > 0 else None)
+        cells = {same(cell) for row in rows for cell in row}
         for value in array["values"]:
-            expect(any(value in row for row in rows), True, f"{value} in the values of {array['path']}: {rows[:3]}")
+            expect(same(value) in cells, True, f"{value} in the values of {array['path']}: {rows[:3]}")
         if array["plot"]:
             page.wait(PLOT, what=f"the plot of {array['path']}")
         page.wait("return document.querySelectorAll('.numbers dt').length > 0", True, f"statistics of {array['path']}")
-        expect(page.run("return document.querySelector('.kinds .badge').textContent"), "not verified yet", "the state")
+        # A part of an array is not compared with the digest of the whole.
+        state = "not verified yet" if array["path"] == "currents/velocity" else "✓ verified"
+        expect(page.run("return document.querySelector('.kinds .badge').textContent"), state, f"the state of {array['path']}")
     page.hash("#thermistors/temperature")
     page.wait(PLOT)
     contrast_and_widths(page, "an array")
@@ -195,7 +206,7 @@ def verifies(page, viewer, directory, wanted):
         expect(page.run(VERDICT), "Verify", "before the verification")
         page.click("#verdict")
         verdict = page.wait(VERDICT, of=lambda text: text if "alid" in text or "onfirmed" in text else None, limit=60, what=name)
-        expect("✓" in verdict, command["valid"], f"{name}: {verdict}")
+        expect("✓" in verdict, command["verdict"] == "valid", f"{name}: {verdict}")
         found = finding_texts(page)
         codes = [finding["code"] for finding in command["findings"]]
         expect([code for code, _, _ in found], codes, f"codes of {name}")
@@ -263,7 +274,7 @@ def servers(page, viewer, directory, wanted):
     page.wait(MESSAGE, of=lambda text: "404" in text)
     page.go(f"{good.root}/viewer.html?url=javascript:alert(1)")
     page.wait(MESSAGE, of=lambda text: "is not an address" in text)
-    page.quiet(["404", "CORS", "ERR_FAILED"])
+    page.quiet(["404", "CORS", "ERR_FAILED", "unsafe header"])
 
 
 def keyboard(page, viewer, directory, wanted):
@@ -275,8 +286,8 @@ def keyboard(page, viewer, directory, wanted):
     page.keys("/")
     expect(page.run(focus), "search", "the focus after a slash")
     page.keys("velocity")
-    page.wait("return document.querySelector('#found').textContent", "1 of 10 arrays")
-    page.keys(ENTER)
+    page.wait("return document.querySelector('#found').textContent", "2 of 10 arrays")
+    page.keys(DOWN + DOWN + ENTER)
     page.wait("return document.querySelector('article')?.getAttribute('aria-label')", "currents/velocity")
     page.keys(ESCAPE)
     page.wait("return document.querySelector('#found').textContent", "10 arrays")
@@ -301,7 +312,7 @@ def keyboard(page, viewer, directory, wanted):
         page.keys(TAB)
         if page.run(focus).startswith("Selection of"):
             break
-    page.keys("\ue009a\ue009" + "3:5" + ENTER)
+    page.keys("3:5" + ENTER)
     page.wait(TABLE, of=lambda rows: len([row for row in rows if row]) in (2, 3))
     page.run("document.activeElement.blur(); document.querySelector('#verdict').focus()")
     page.keys(ENTER)
@@ -362,6 +373,7 @@ def many(page, viewer, directory, wanted):
         expect(took < limit * wanted["patience"], True, f"the first view of {name} took {took:.2f} s")
     times = []
     for text in wanted["hits"]:
+        page.run("document.activeElement.blur()")
         page.keys("/")
         began = time.monotonic()
         page.keys(text)

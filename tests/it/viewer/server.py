@@ -17,21 +17,24 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     def do_GET(self):
         time.sleep(self.delay)
         path = pathlib.Path(self.directory, urllib.parse.unquote(self.path.split("?")[0]).lstrip("/"))
-        try:
-            data = path.read_bytes()
-        except OSError:
+        if not path.is_file():
             self.send_error(404)
             return
+        size = path.stat().st_size
+        version = f'"{len(self.server.asked) if self.changing else 1}"'
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", "")) if self.ranges else None
+        if self.headers.get("If-Range", version) != version:
+            asked = None
         self.server.asked.append((self.path, asked and (int(asked[1]), int(asked[2]))))
-        part = data[int(asked[1]) : int(asked[2]) + 1] if asked else data
+        with path.open("rb") as file:
+            file.seek(int(asked[1]) if asked else 0)
+            part = file.read(int(asked[2]) + 1 - int(asked[1]) if asked else -1)
         self.send_response(206 if asked else 200)
         self.send_header("Content-Type", "text/html" if path.suffix == ".html" else "application/octet-stream")
         self.send_header("Content-Length", str(len(part)))
         if asked:
-            self.send_header("Content-Range", f"bytes {asked[1]}-{int(asked[1]) + len(part) - 1}/{len(data)}")
-        version = len(self.server.asked) if self.changing else 1
-        self.send_header("ETag", f'"{version}"')
+            self.send_header("Content-Range", f"bytes {asked[1]}-{int(asked[1]) + len(part) - 1}/{size}")
+        self.send_header("ETag", version)
         if self.cors:
             self.send_header("Access-Control-Allow-Origin", "*")
             if self.exposed:
@@ -51,11 +54,17 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """A browser may close a connection at any time."""
+
+
 def serve(directory, **options):
     """Starts a server. Its `root` is its address, `asked` the paths and ranges that were requested."""
     handler = functools.partial(type("Options", (Handler,), options), directory=str(directory))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), handler)
     server.asked = []
     server.root = f"http://127.0.0.1:{server.server_address[1]}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
