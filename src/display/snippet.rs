@@ -2,7 +2,6 @@
 
 use crate::archive::Container;
 use crate::archive::Method;
-use crate::inspect::Listed;
 use crate::ndl::Order;
 use crate::ra::{ElementType, Header};
 use crate::read::PackedArray;
@@ -41,8 +40,8 @@ fn names(element: ElementType) -> Option<Names> {
 pub fn snippets(
     pack: &str,
     container: Container,
-    member: &Listed<'_>,
     array: &PackedArray,
+    order: Order,
 ) -> Vec<(&'static str, String)> {
     let is_plain = |name: &str| {
         !name.contains(['"', '\'', '\\', '$', '`', '*', '?', '[', ']'])
@@ -50,12 +49,11 @@ pub fn snippets(
             && !name.starts_with('-')
     };
     let Ok(header) = array.header() else { return Vec::new() };
-    let (name, inside) = (member.name, array.archive_name());
+    let (name, inside) = (array.name(), array.archive_name());
     if ![pack, name, inside].into_iter().all(is_plain) {
         return Vec::new();
     }
-    let listed = member.array.as_ref();
-    let Some((listed, names)) = listed.zip(names(header.element())) else { return Vec::new() };
+    let Some(names) = names(header.element()) else { return Vec::new() };
     let (_, _, _, rust) = names;
     let rust = format!(
         "let pack = ra_pack::Pack::open(\"{pack}\")?;\n\
@@ -64,8 +62,8 @@ pub fn snippets(
     let mut all = Vec::new();
     // Other arrays would have to be decoded first.
     if header.is_native() && !header.is_encoded() && !header.dims().is_empty() {
-        let how = Program { pack, container, inside, header, order: listed.order };
-        let is_zstd = matches!(member.method, Method::Zstd);
+        let how = Program { pack, container, inside, header, order };
+        let is_zstd = matches!(array.method(), Method::Zstd);
         all.push(("Python", how.python(names.0, is_zstd)));
         all.extend(names.1.map(|arguments| ("R", how.r(arguments))));
         all.push(("Julia", how.julia(names.2)));

@@ -80,7 +80,7 @@ class ArrayView {
     const { facts } = this;
     const groups = facts.path.split("/").slice(0, -1).join(" / ");
     const heading = el("div", { class: "head" },
-      el("p", { class: "crumbs" }, groups && `${groups} / `, el("b", null, facts.name)),
+      (groups || facts.title) && el("p", { class: "crumbs" }, groups && `${groups} / `, el("b", null, facts.name)),
       el("h1", null, facts.title || facts.name, facts.units && el("span", { class: "n" }, ` [${facts.units}]`)),
       el("p", { class: "kinds" },
         el("b", null, facts.type), el("span", null, this.shapeText()), el("span", { class: "n" }, bytes(facts.bytes)),
@@ -122,7 +122,7 @@ class ArrayView {
       const { coordinate } = this.facts.dims[at];
       const link = coordinate && coordinate !== this.facts.path;
       const label = link ? el("a", { href: this.app.link(coordinate) }, name) : name;
-      const row = el("div", { class: "dim" }, el("span", null, label, el("span", { class: "n" }, ` ${size.toLocaleString("en")}`)), box, slider);
+      const row = el("div", { class: "dim" }, el("span", null, label, el("span", { class: "n" }, ` (${size.toLocaleString("en")})`)), box, slider);
       return { row, box, slider };
     });
     const reset = button("Reset", () => {
@@ -409,6 +409,6 @@ class ArrayView {
   description() {
     const { text } = this.facts;
     return text.length > 0 && this.section("Description", null,
-      el("details", null, el("summary", null, "As `show` writes it"), el("pre", { tabindex: "0" }, text.join("\n"))));
+      el("details", null, el("summary", null, "In the Ndarray Data Language"), el("pre", { tabindex: "0" }, text.join("\n"))));
   }
 }

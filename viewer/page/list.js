@@ -5,7 +5,7 @@
 const PART = 200;
 /** Groups are open at first if the pack has at most this many arrays. */
 const FEW = 60;
-/** With more arrays than this, another worker reads all descriptions for the search. Hits by name are shown at once. */
+/** With more arrays than this, reading all descriptions for the search takes a while. Hits by name are shown at once. */
 const MANY = 2000;
 
 /** Rows of an answer of the core, fetched part by part when they are seen. */
@@ -92,6 +92,8 @@ class List {
     this.close();
     Object.assign(this, { core, source, arrays, isSmall: arrays <= FEW, focused: 0, found: null, findings: new Map() });
     this.closed = new Set();
+    // Reads the descriptions of the rows in view, so that the first worker is free for the array that is shown.
+    this.finder = new Core(source);
     $("search").value = "";
     this.root = new Group("", 1, this);
     this.tree.scrollTop = 0;
@@ -122,16 +124,16 @@ class List {
       return found;
     };
     const isMany = this.arrays > MANY;
-    const quick = rows(this.core, !isMany);
-    this.found = quick;
+    const quick = rows(this.core, false);
+    const deep = rows(this.finder, true);
+    this.found = isMany ? quick : deep;
+    const first = this.found;
     try {
-      await quick.part(0);
+      await first.part(0);
       if (!isMany) return;
       // The words may also be in titles, units and dimensions.
-      this.finder ??= new Core(this.source);
-      const deep = rows(this.finder, true);
       await deep.part(0);
-      if (this.found !== quick) return;
+      if (this.found !== first) return;
       this.found = deep;
       this.draw();
       this.say();
@@ -247,10 +249,31 @@ class List {
       const rows = [];
       for (let at = first; at < last; at += 1) rows.push(this.element(at, high));
       this.space.replaceChildren(...rows);
+      this.describe(first, last).catch(sayError);
       const focused = $(`row-${this.focused}`);
       if (focused) this.tree.setAttribute("aria-activedescendant", focused.id);
       else this.tree.removeAttribute("aria-activedescendant");
     });
+  }
+
+  /** Asks for shapes and titles of the rows in view, and draws them. */
+  async describe(first, last) {
+    if (this.isDescribing) return;
+    const rows = [];
+    for (let at = first; at < last; at += 1) {
+      const { row } = this.at(at);
+      if (row?.kind === "array" && !row.isAsked) rows.push(Object.assign(row, { isAsked: true }));
+    }
+    if (rows.length === 0) return;
+    this.isDescribing = true;
+    const { finder } = this;
+    try {
+      const answer = await finder.call("rows", { paths: rows.map(({ path }) => path) });
+      rows.forEach((row, nth) => Object.assign(row, answer.rows[nth]));
+    } finally {
+      this.isDescribing = false;
+    }
+    this.draw();
   }
 
   element(at, high) {
@@ -279,8 +302,8 @@ class List {
     } else if (isGroup) {
       element.append(el("span", { class: "group" }, row.name), el("span", { class: "n" }, row.arrays.toLocaleString("en")));
     } else if (this.found) {
-      const title = [row.title, row.units && `[${row.units}]`].filter(Boolean).join(" ");
-      element.append(el("span", { class: "two" }, el("span", null, plain(row.path), mark), el("span", { class: "n" }, title || row.type)));
+      const title = row.title || row.type || "…";
+      element.append(el("span", { class: "two" }, el("span", null, plain(row.path), mark), el("span", { class: "n" }, title)));
       element.append(el("span", { class: "n" }, row.shape));
     } else {
       element.append(el("span", null, row.name, mark), el("span", { class: "n" }, row.shape));

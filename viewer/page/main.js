@@ -15,6 +15,7 @@ class App {
       else this.showVerification();
     });
     $("stop").addEventListener("click", () => this.core.stop());
+    $("message").addEventListener("click", () => say(""));
     $("home").addEventListener("click", () => (location.hash = ""));
     $("skip").addEventListener("click", () => $("main").focus());
     $("menu").addEventListener("click", () => this.menu());

@@ -39,18 +39,16 @@ pub(crate) fn facts(opened: &Opened, arguments: &Arguments) -> Result {
             "no"
         }
     };
-    let member = opened.member(array.name());
-    let snippets =
-        member.map(|member| snippets(&opened.name, opened.pack.container(), &member, &array));
-    let snippets = snippets.filter(|_| !opened.is_single).unwrap_or_default();
-    let python = snippets.into_iter().find(|(language, _)| *language == "Python");
+    let storage = description.as_ref().and_then(|found| found.storage.as_ref());
+    let order = storage.map(|storage| storage.order).unwrap_or_default();
+    let snippets = snippets(&opened.name, opened.pack.container(), &array, order).into_iter();
+    let mut python = snippets.filter(|(language, _)| *language == "Python" && !opened.is_single);
     let kind = display::values::type_name(description.as_ref(), header.element());
     let is_big = header.flags().contains(Flags::BIG_ENDIAN);
     let text = description.clone().map(|description| Document::of(description, false).to_yaml());
     let attributes = description.as_ref().map(|found| attribute_rows(&found.attributes));
     let units = display::array::attribute(description.as_ref(), "units");
     let title = display::array::attribute(description.as_ref(), "long_name");
-    let storage = description.as_ref().and_then(|found| found.storage.as_ref());
     let missing = storage.and_then(|storage| storage.fillvalue.as_ref());
     let stored = type_name(header.element(), None);
     // Across is the last dimension that is shown.
@@ -69,7 +67,7 @@ pub(crate) fn facts(opened: &Opened, arguments: &Arguments) -> Result {
         "missing": missing.map(|value| display::values::flow(value, 20)),
         "byte_order": if is_big { "big-endian" } else { "little-endian" },
         "bytes": header.data_len(),
-        "python": python.map(|(_, code)| code),
+        "python": python.next().map(|(_, code)| code),
         "verified": verified,
         "default": parts,
         "axes": shown,

@@ -1,13 +1,15 @@
 //! The open pack: what it has, its tree, and the search in it.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ra_pack::archive::MemberKind;
-use ra_pack::display::array::{attribute_rows, folded};
+use ra_pack::display::array::{attribute_rows, folded, label};
 use ra_pack::display::markdown::of_markdown;
-use ra_pack::inspect::{ListOptions, ListOrder, Listed, Listing};
+use ra_pack::display::values::type_name;
+use ra_pack::inspect::{ListOptions, Listed};
 use ra_pack::path::escape;
+use ra_pack::read::MemberInfo;
 use ra_pack::{Pack, PackedArray};
 use serde_json::{Value, json};
 
@@ -28,7 +30,7 @@ const MOST_ROWS: usize = 1000;
 /// Names of READMEs, as in a report.
 const READMES: [&str; 4] = ["readme.md", "readme.txt", "readme", "readme.rst"];
 
-/// A pack that is open.
+/// A pack that is open. Opening reads only the names.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) name: String,
@@ -37,13 +39,13 @@ pub(crate) struct Opened {
     size: u64,
     /// Whether the source is a single array.
     pub(crate) is_single: bool,
-    listing: Listing,
-    /// Numbers of the arrays in the listing, in the order of the tree.
-    arrays: Vec<usize>,
+    members: Vec<MemberInfo>,
+    /// Names of arrays in the order of the tree.
+    arrays: Vec<String>,
     groups: BTreeMap<String, Group>,
     /// A file that is being passed on.
     pub(crate) export: Option<Export>,
-    /// What the search looks in: names, titles, types and dimensions, in small letters.
+    /// What a search looks in: names, titles, types and dimensions, in small letters.
     index: OnceCell<Vec<String>>,
 }
 
@@ -62,20 +64,14 @@ impl Opened {
         let size = ra_pack::read::ReadAt::len(&Source).map_err(|error| error.to_string())?;
         let (pack, is_single) = single::open(name)?;
         let pack = pack.max_bytes(MOST_MEMORY);
-        let options = ListOptions { order: ListOrder::Tree, ..ListOptions::default() };
-        let listing = pack.list(&options)?;
-        let mut arrays = Vec::new();
-        let mut groups = BTreeMap::from([(String::new(), Group::default())]);
-        for (number, member) in listing.members().enumerate() {
-            if member.array.is_none() {
-                continue;
-            }
-            let group = member.name.rsplit_once('/').map_or("", |(group, _)| group);
-            add(&mut groups, group, Some(arrays.len()));
-            arrays.push(number);
-        }
+        let members = pack.members()?;
+        let mut arrays = pack.arrays()?;
+        // The files of a group are together.
+        arrays.sort_by_cached_key(|name| name.replace('/', "\0"));
+        arrays.dedup();
+        let groups = groups(&arrays);
         let (name, index, export) = (name.to_owned(), OnceCell::new(), None);
-        Ok(Self { name, pack, size, is_single, listing, arrays, groups, export, index })
+        Ok(Self { name, pack, size, is_single, members, arrays, groups, export, index })
     }
 
     /// Returns an array in the order of its description.
@@ -83,55 +79,39 @@ impl Opened {
         Ok(self.pack.array(arguments.path()?)?.in_shape_order()?)
     }
 
-    /// Returns the member of an array.
-    pub(crate) fn member(&self, path: &str) -> Option<Listed<'_>> {
-        self.members().find(|member| member.name == path)
-    }
-
-    /// Returns all arrays in the order of the tree.
-    pub(crate) fn members(&self) -> impl Iterator<Item = Listed<'_>> {
-        self.arrays.iter().map(|number| self.listing.member(*number))
-    }
-
     pub(crate) fn facts(&self) -> Result {
-        let files = || self.listing.names().filter(|(_, kind)| *kind == MemberKind::File);
-        let at_root = |name: &&str| !name.contains('/');
-        let manifests: Vec<&str> = files().map(|(name, _)| name).filter(at_root).collect();
-        let has_blocks = manifests.contains(&"blocks-sha256.txt");
-        let manifests: Vec<&str> =
-            manifests.into_iter().filter(|name| name.starts_with("manifest-")).collect();
-        let attributes = attribute_rows(&self.listing.attributes);
+        let files = || self.members.iter().filter(|member| member.kind == MemberKind::File);
+        let names: Vec<&str> = files().map(|member| in_payload(&member.name)).collect();
+        let manifests = files().map(|member| &*member.name);
+        let manifests = manifests.filter(|name| !name.contains('/') && name.starts_with("manifest-"));
+        let groups = self.pack.attributes()?;
+        let own = groups.iter().find(|group| group.path.trim_matches('/').is_empty());
+        let attributes = own.map(|group| attribute_rows(&group.attributes)).unwrap_or_default();
         let title = attributes.iter().find(|[name, _]| name == "title");
-        let bytes =
-            self.listing.members().fold(0_u64, |sum, member| sum.saturating_add(member.bytes));
-        let only = (self.arrays.len() == 1).then(|| self.members().next()).flatten();
+        let bytes = files().fold(0_u64, |sum, member| sum.saturating_add(member.size));
         Ok(json!({
-            "name": self.name,
+            "name": escape(&self.name).to_string(),
             "container": if self.is_single { "array".into() } else { self.pack.container().to_string() },
             "size": self.size,
             "title": title.map(|[_, title]| title),
             "attributes": attributes,
-            "readme": self.readme(),
+            "readme": self.readme(&names),
             "counts": {
                 "arrays": self.arrays.len(),
-                "members": files().count(),
+                "members": names.len(),
                 "groups": self.groups.len() - 1,
                 "bytes": bytes,
             },
-            "manifests": manifests,
-            "block_digests": has_blocks,
-            "only": only.filter(|_| self.is_single).map(|member| member.name.to_owned()),
+            "manifests": manifests.filter(|name| name.ends_with(".txt")).collect::<Vec<_>>(),
+            "block_digests": names.contains(&"blocks-sha256.txt"),
+            "only": self.arrays.first().filter(|_| self.is_single),
         })
         .into())
     }
 
     /// Returns the README of the pack, if there is one that can be read. `verify` reports why another cannot.
-    fn readme(&self) -> Option<Value> {
-        let of_name = |wanted: &&str| {
-            let mut names = self.listing.names();
-            let found = names.find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-            found.map(|(name, _)| name)
-        };
+    fn readme(&self, names: &[&str]) -> Option<Value> {
+        let of_name = |wanted: &&str| names.iter().find(|name| name.eq_ignore_ascii_case(wanted));
         let name = READMES.iter().find_map(of_name)?;
         let text = self.pack.clone().max_bytes(1 << 20).read(name).ok()?;
         let text = String::from_utf8_lossy(text.get(..MOST_README).unwrap_or(&text)).into_owned();
@@ -140,22 +120,22 @@ impl Opened {
         Some(json!({ "name": name, "text": lines(&text), "html": html }))
     }
 
-    /// Answers with rows of the arrays that have all words of a search.
+    /// Answers with the arrays that have all words of a search: in the name or, if `deep`, also in title, type and
+    /// names of dimensions.
     pub(crate) fn list(&self, arguments: &Arguments) -> Result {
-        let (from, count) = window(arguments);
         let words = arguments.text("search").unwrap_or_default().to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
-        let matched: Vec<usize> = if words.is_empty() {
-            (0..self.arrays.len()).collect()
+        let has_all = |text: &str| words.iter().all(|word| text.contains(word));
+        let found: Vec<&String> = if arguments.flag("deep") == Some(true) {
+            let all = self.arrays.iter().zip(self.index()?);
+            all.filter(|(_, text)| has_all(text)).map(|(name, _)| name).collect()
         } else {
-            let index = self.index.get_or_init(|| self.members().map(|it| searched(&it)).collect());
-            let all = index.iter().enumerate();
-            let found = all.filter(|(_, text)| words.iter().all(|word| text.contains(word)));
-            found.map(|(at, _)| at).collect()
+            self.arrays.iter().filter(|name| has_all(&name.to_lowercase())).collect()
         };
-        let rows = matched.iter().skip(from).take(count).filter_map(|at| self.row(*at));
+        let (from, count) = window(arguments);
+        let rows = found.iter().skip(from).take(count).map(|name| row(name));
         let rows: Vec<Value> = rows.collect();
-        Ok(json!({ "total": self.arrays.len(), "matched": matched.len(), "rows": rows }).into())
+        Ok(json!({ "total": self.arrays.len(), "matched": found.len(), "rows": rows }).into())
     }
 
     /// Answers with the groups and arrays of one level.
@@ -168,44 +148,91 @@ impl Opened {
             let arrays = self.groups.get(path).map_or(0, |group| group.all);
             json!({ "kind": "group", "path": path, "name": escape(name).to_string(), "arrays": arrays })
         });
-        let rows = groups.chain(group.arrays.iter().filter_map(|at| self.row(*at)));
-        let rows: Vec<Value> = rows.skip(from).take(count).collect();
+        let arrays = group.arrays.iter().filter_map(|at| self.arrays.get(*at));
+        let rows: Vec<Value> =
+            groups.chain(arrays.map(|name| row(name))).skip(from).take(count).collect();
         let total = group.groups.len() + group.arrays.len();
         Ok(Answer::from(json!({ "total": total, "rows": rows })))
     }
 
-    fn row(&self, at: usize) -> Option<Value> {
-        let member = self.listing.member(*self.arrays.get(at)?);
-        let array = member.array.as_ref()?;
-        let lengths: Vec<String> = array.shape.iter().map(u64::to_string).collect();
-        Some(json!({
-            "kind": "array",
-            "path": member.name,
-            "name": escape(stem(member.name)).to_string(),
-            "type": array.type_name(),
+    /// Answers with what headers and descriptions say about some arrays; null for those that cannot be read.
+    pub(crate) fn rows(&self, arguments: &Arguments) -> Result {
+        let names = arguments.get("paths").and_then(Value::as_array);
+        let names = names.into_iter().flatten().filter_map(Value::as_str).take(MOST_ROWS);
+        let rows: Vec<Option<Value>> = names.map(|name| self.described(name).ok()).collect();
+        Ok(json!({ "rows": rows }).into())
+    }
+
+    fn described(&self, name: &str) -> Result<Value> {
+        let array = self.pack.array(name)?.in_shape_order()?;
+        let description = array.description()?;
+        let lengths: Vec<String> = array.shape()?.iter().map(u64::to_string).collect();
+        Ok(json!({
+            "type": type_name(description.as_ref(), array.header()?.element()),
             "shape": folded(&lengths).replace(", ", " × "),
-            "dims": array.dimensions,
-            "title": array.title.as_ref().map(|title| escape(title).to_string()),
-            "bytes": member.bytes,
+            "title": label(description.as_ref(), false),
         }))
+    }
+
+    /// Returns what a search looks in, from all headers and descriptions.
+    fn index(&self) -> Result<&Vec<String>> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let listing = self.pack.list(&ListOptions::default())?;
+        let texts: HashMap<&str, String> =
+            listing.members().map(|member| (member.name, searched(&member))).collect();
+        let texts = self.arrays.iter().map(|name| texts.get(&**name).cloned().unwrap_or_default());
+        Ok(self.index.get_or_init(|| texts.collect()))
     }
 }
 
-/// Adds an array to its group, and the group to those above.
-fn add(groups: &mut BTreeMap<String, Group>, path: &str, array: Option<usize>) {
-    let is_new = !groups.contains_key(path);
-    let group = groups.entry(path.to_owned()).or_default();
-    group.arrays.extend(array);
-    let mut above = Some(path);
-    if is_new && let Some((parent, _)) = path.rsplit_once('/').or(Some(("", path))) {
-        add(groups, parent, None);
-        groups.entry(parent.to_owned()).or_default().groups.push(path.to_owned());
+/// Returns a row of the list.
+fn row(name: &str) -> Value {
+    json!({ "kind": "array", "path": name, "name": escape(stem(name)).to_string() })
+}
+
+/// Returns the group of an array or group.
+fn above(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(group, _)| group)
+}
+
+/// Returns the groups of sorted arrays, by path.
+fn groups(arrays: &[String]) -> BTreeMap<String, Group> {
+    let mut groups: BTreeMap<String, Group> = BTreeMap::from([(String::new(), Group::default())]);
+    for (at, name) in arrays.iter().enumerate() {
+        let mut path = above(name);
+        match groups.get_mut(path) {
+            Some(group) => group.arrays.push(at),
+            None => {
+                groups.insert(path.to_owned(), Group { arrays: vec![at], ..Group::default() });
+                // Groups that have only groups.
+                while !path.is_empty() {
+                    let is_new = !groups.contains_key(above(path));
+                    groups.entry(above(path).to_owned()).or_default().groups.push(path.to_owned());
+                    path = if is_new { above(path) } else { "" };
+                }
+            }
+        }
     }
-    while let Some(path) = above.filter(|_| array.is_some()) {
-        groups.entry(path.to_owned()).or_default().all += 1;
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        above = (!path.is_empty()).then_some(parent);
+    // Groups come before those above them in the reverse order of their paths.
+    let paths: Vec<String> = groups.keys().rev().cloned().collect();
+    for path in paths {
+        let Some(group) = groups.get_mut(&path) else { continue };
+        group.all += group.arrays.len();
+        let all = group.all;
+        if !path.is_empty()
+            && let Some(group) = groups.get_mut(above(&path))
+        {
+            group.all += all;
+        }
     }
+    groups
+}
+
+/// Returns the name of a member as the pack shows it, also in a bag.
+fn in_payload(name: &str) -> &str {
+    name.strip_prefix("data/").filter(|rest| !rest.contains('/')).unwrap_or(name)
 }
 
 /// Returns the name of an array in its group, without the extension.

@@ -409,8 +409,10 @@ fn details(
         let program = |(language, text): (&str, String)| {
             html!("<p class=\"n\">{}</p><pre><code>{}</code></pre>", language, lines(&text))
         };
-        let all = snippets(context.name, pack.container(), member, array);
-        let all: Vec<_> = all.into_iter().map(program).collect();
+        let all = member.array.as_ref().map(|listed| {
+            snippets(context.name, pack.container(), array, listed.order).into_iter().map(program)
+        });
+        let all: Vec<_> = all.into_iter().flatten().collect();
         (!all.is_empty()).then(|| {
             html!(
                 "<details class=\"o\"><summary>Open this array in a program</summary>{}</details>",

@@ -232,26 +232,10 @@ fn nothing_in_a_pack_runs_in_the_viewer() {
 
 #[test]
 fn the_viewer_opens_100_000_arrays() {
-    const MANY: u32 = 100_000;
     let Some(room) = Room::new() else { return };
     room.sample();
-    let source = TempDir::new().unwrap();
-    let mut array = b"rawarray".to_vec();
-    for field in [0_u64, 3, 4, 8, 1, 2] {
-        array.extend(field.to_le_bytes());
-    }
-    array.extend([0; 8]);
-    for run in 0..MANY {
-        let directory = source.path().join(format!("run{:03}", run / 1000));
-        if run % 1000 == 0 {
-            fs::create_dir(&directory).unwrap();
-        }
-        fs::write(directory.join(format!("speed{run:06}.ra")), &array).unwrap();
-    }
-    ra_pack().arg("describe").arg("-q").arg(source.path()).assert().success();
-    room.pack("many.zip", source.path(), &[]);
     let hits = json!({ "speed0123": 100, "run042/": 1000, "speed099999": 1 });
     // Twice the goal on a machine that runs other tests at the same time.
-    let last = json!({ "many": MANY, "hits": hits, "last_group": "run099", "last": "run099/speed099999", "patience": 3.0 });
+    let last = json!({ "many": 100_000, "hits": hits, "last_group": "run099", "last": "run099/speed099999", "patience": 3.0 });
     room.look("many", &last);
 }

@@ -5,11 +5,14 @@
 VIEWER is the page, DIRECTORY has the packs, EXPECTED is JSON: what the command says about them.
 """
 
+import hashlib
 import json
 import pathlib
+import struct
 import sys
 import time
 import urllib.parse
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "report"))
 from browser import ELEMENT, ESCAPE, Browser  # noqa: E402
@@ -359,8 +362,26 @@ def hostile(page, viewer, directory, wanted):
         page.quiet()
 
 
+def write_many(path, number):
+    """Writes a pack of very many arrays in groups of 1000."""
+    array = b"rawarray" + struct.pack("<6Q", 0, 3, 4, 8, 1, 2) + bytes(8)
+    lines = []
+    with zipfile.ZipFile(path, "w") as pack:
+
+        def add(name, content):
+            pack.writestr(zipfile.ZipInfo(name), content)
+            lines.append(f"{hashlib.sha256(content).hexdigest()}  {name}\n")
+
+        for nth in range(number):
+            name = f"run{nth // 1000:03}/speed{nth:06}"
+            add(name + ".ra", array)
+            add(name + ".yaml", f"ndarrays:\n  speed{nth:06}: {{shape: [2], type: float32}}\n".encode())
+        pack.writestr(zipfile.ZipInfo("manifest-sha256.txt"), "".join(lines))
+
+
 def many(page, viewer, directory, wanted):
-    """Opens a pack of very many arrays, and searches it."""
+    """Opens a pack of very many arrays, searches it, and verifies it."""
+    write_many(directory / "many.zip", wanted["many"])
     server = serve(directory)
     for name, limit, number in [("mooring.zip", 1.0, 10), ("many.zip", 2.0, wanted["many"])]:
         page.go("about:blank")
@@ -396,6 +417,8 @@ def many(page, viewer, directory, wanted):
     page.keys(ENTER)
     page.wait("return document.querySelector('article')?.getAttribute('aria-label')", wanted["last"])
     page.wait(TABLE, of=lambda rows: rows)
+    page.click("#verdict")
+    page.wait(VERDICT, of=lambda text: "Valid" in text, limit=200, what="the verification of many arrays")
     page.quiet()
 
 

@@ -9,6 +9,9 @@ import time
 import urllib.parse
 
 
+TYPES = {".html": "text/html", ".js": "text/javascript"}
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     # Options of the server.
@@ -30,7 +33,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             file.seek(int(asked[1]) if asked else 0)
             part = file.read(int(asked[2]) + 1 - int(asked[1]) if asked else -1)
         self.send_response(206 if asked else 200)
-        self.send_header("Content-Type", "text/html" if path.suffix == ".html" else "application/octet-stream")
+        self.send_header("Content-Type", TYPES.get(path.suffix, "application/octet-stream"))
         self.send_header("Content-Length", str(len(part)))
         if asked:
             self.send_header("Content-Range", f"bytes {asked[1]}-{int(asked[1]) + len(part) - 1}/{size}")
