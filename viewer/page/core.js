@@ -1,19 +1,23 @@
 "use strict";
 // The core in workers: each has the module and the same source, and answers calls in their order.
 
-/** Compiles the module, and makes the script of the workers. */
-async function makeParts() {
-  const text = $("core").textContent.trim();
-  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  const module = await WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
-  const script = new Blob([$("worker").textContent], { type: "text/javascript" });
+/** Compiles the module of the core. */
+async function compiled() {
+  const stream = new Blob([fromBase64($("core").textContent)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   $("core").remove();
-  return { module, script: URL.createObjectURL(script) };
+  return WebAssembly.compileStreaming(new Response(stream, { headers: { "Content-Type": "application/wasm" } }));
 }
 
 let made;
-const parts = () => (made ??= makeParts());
+
+/** Returns the module and the script of the workers, which are made once. */
+function parts() {
+  if (!made) {
+    const script = new Blob([$("worker").textContent], { type: "text/javascript" });
+    made = { module: compiled(), script: URL.createObjectURL(script) };
+  }
+  return made;
+}
 
 /** A stopped call. It is not an error for people. */
 const stopped = () => Object.assign(new Error("stopped"), { isStopped: true });
@@ -27,11 +31,11 @@ class Core {
   }
 
   async start() {
-    const { module, script } = await parts();
+    const { module, script } = parts();
     const worker = new Worker(script);
     worker.onmessage = ({ data }) => this.answer(data);
     worker.onerror = (event) => this.fail(event.message);
-    worker.postMessage({ module, source: this.source });
+    worker.postMessage({ module: await module, source: this.source });
     return worker;
   }
 

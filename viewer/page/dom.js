@@ -99,6 +99,13 @@ async function copyText(text, what) {
   say(`${what} is copied`);
 }
 
+function fromBase64(text) {
+  const characters = atob(text.trim());
+  const found = new Uint8Array(characters.length);
+  for (let at = 0; at < found.length; at += 1) found[at] = characters.charCodeAt(at);
+  return found;
+}
+
 /** Offers bytes as a file. */
 function save(parts, name, type) {
   const address = URL.createObjectURL(new Blob(parts, { type }));

@@ -23,7 +23,7 @@ class App {
     addEventListener("keydown", (event) => this.key(event));
     this.drops();
     this.themes();
-    parts().catch(sayError);
+    parts().module.catch(sayError);
     this.start();
   }
 
@@ -31,7 +31,7 @@ class App {
     const packed = $("pack");
     const address = new URLSearchParams(location.search).get("url");
     if (packed) {
-      const found = Uint8Array.from(atob(packed.textContent.trim()), (character) => character.charCodeAt(0));
+      const found = fromBase64(packed.textContent);
       const name = packed.dataset.name;
       packed.remove();
       this.open({ file: new Blob([found]), name });

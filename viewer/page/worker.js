@@ -19,7 +19,7 @@ class Blocks {
 
   /** Returns the number of the block after those that one request reads, all of them unknown. */
   end(first, last) {
-    this.ahead = first === this.next ? Math.min(AHEAD, this.ahead * 2) : 1;
+    this.ahead = first === this.next ? Math.min(AHEAD, this.ahead * 4) : 1;
     let end = first + 1;
     const most = Math.max(Math.min(last, first + AHEAD), first + this.ahead);
     while (end < most && end * BLOCK < this.size && !this.blocks.has(end)) end += 1;
