@@ -78,17 +78,17 @@ class ArrayView {
 
   build() {
     const { facts } = this;
-    const groups = facts.path.split("/").slice(0, -1).join(" / ");
+    const groups = cut(facts.shown).split("/").slice(0, -1).join(" / ");
     const heading = el("div", { class: "head" },
-      (groups || facts.title) && el("p", { class: "crumbs" }, groups && `${groups} / `, el("b", null, facts.name)),
-      el("h1", null, facts.title || facts.name, facts.units && el("span", { class: "n" }, ` [${facts.units}]`)),
+      (groups || facts.title) && el("p", { class: "crumbs" }, groups && `${groups} / `, el("b", null, cut(facts.name))),
+      el("h1", null, cut(facts.title || facts.name), facts.units && el("span", { class: "n" }, ` [${cut(facts.units)}]`)),
       el("p", { class: "kinds" },
         el("b", null, facts.type), el("span", null, this.shapeText()), el("span", { class: "n" }, bytes(facts.bytes)),
         (this.state = el("span"))),
       (this.warnings = el("div")));
     const left = [facts.shape.length > 0 && this.selection(), facts.plot && this.plot(), this.values()];
     const right = [this.statistics(), this.attributes(), this.coordinates(), this.code(), this.description()];
-    return el("article", { "aria-label": plain(facts.path) }, heading,
+    return el("article", { "aria-label": cut(facts.shown) }, heading,
       el("div", { class: "columns" }, el("div", null, left), el("div", null, right)));
   }
 
@@ -104,7 +104,7 @@ class ArrayView {
   }
 
   dimName(at) {
-    return this.facts.dims[at].name || `dimension ${at}`;
+    return cut(this.facts.dims[at].name, 100) || `dimension ${at}`;
   }
 
   selection() {
@@ -220,7 +220,7 @@ class ArrayView {
   /** Returns a message. An error with a code says that the content is damaged. */
   failure({ message, code }) {
     if (code) this.showState("bad");
-    return el("p", { class: code ? "failure bad" : "failure" }, message);
+    return el("p", { class: code ? "failure bad" : "failure" }, cut(message, 1000));
   }
 
   plot() {
@@ -318,12 +318,12 @@ class ArrayView {
   }
 
   showTable({ columns, rows, total, row_dim: down, column_dim: across }) {
-    const cell = (text) => el("td", null, text);
+    const cell = (text) => el("td", null, cut(text));
     const corner = [down, across].filter(Boolean).join(" \\ ");
     const head = columns && el("thead", null, el("tr", null,
       el("th", { scope: "col" }, corner || el("span", { class: "skip" }, "index")),
-      columns.map((text) => el("th", { scope: "col" }, text))));
-    const body = rows.map(({ header, cells }) => el("tr", null, header && el("th", { scope: "row" }, header), cells.map(cell)));
+      columns.map((text) => el("th", { scope: "col" }, cut(text)))));
+    const body = rows.map(({ header, cells }) => el("tr", null, header && el("th", { scope: "row" }, cut(header)), cells.map(cell)));
     this.table.replaceChildren(el("table", null, head, el("tbody", null, body)));
     this.table.scrollTo(0, 0);
     const [from, shown] = [this.from, [rows.length, rows[0]?.cells.length ?? 0]];
@@ -396,8 +396,8 @@ class ArrayView {
 
   coordinates() {
     const known = this.facts.dims.filter(({ coordinate }) => coordinate && coordinate !== this.facts.path);
-    return known.length > 0 && this.section("Coordinates", null, pairs(known.map(({ name, coordinate, units }) =>
-      [name, el("span", null, el("a", { href: this.app.link(coordinate) }, plain(coordinate)), units && ` [${units}]`)])));
+    return known.length > 0 && this.section("Coordinates", null, pairs(known.map(({ name, coordinate, shown, units }) =>
+      [name, el("span", null, el("a", { href: this.app.link(coordinate) }, cut(plain(shown))), units && ` [${cut(units)}]`)])));
   }
 
   code() {
@@ -409,6 +409,6 @@ class ArrayView {
   description() {
     const { text } = this.facts;
     return text.length > 0 && this.section("Description", null,
-      el("details", null, el("summary", null, "In the Ndarray Data Language"), el("pre", { tabindex: "0" }, text.join("\n"))));
+      el("details", null, el("summary", null, "In the Ndarray Data Language"), el("pre", { tabindex: "0" }, long(text.join("\n"), 20_000))));
   }
 }

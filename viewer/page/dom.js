@@ -20,10 +20,24 @@ function el(name, attributes, ...children) {
 
 const button = (text, click, attributes) => el("button", { type: "button", click, ...attributes }, text);
 
+/** Returns the beginning of a text. A hostile pack may have texts of megabytes. */
+const cut = (text, most = 300) => (text?.length > most ? `${text.slice(0, most)}…` : text);
+
+/** Returns a text of any length: the beginning, and the rest when it is asked for. */
+function long(text, most = 2000) {
+  if (typeof text !== "string" || text.length <= most) return text;
+  const shown = el("span", null, cut(text, most));
+  const more = button(`Show all (${bytes(text.length)})`, () => {
+    shown.textContent = text;
+    more.remove();
+  }, { class: "quiet" });
+  return [shown, " ", more];
+}
+
 /** Makes a list of names and values, or nothing if there are none. */
 const pairs = (entries, attributes) =>
   entries.length > 0 && el("dl", { class: "pairs", ...attributes },
-    entries.map(([key, value]) => el("div", null, el("dt", null, key), el("dd", null, value))));
+    entries.map(([key, value]) => el("div", null, el("dt", null, cut(key)), el("dd", null, long(value)))));
 
 const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
@@ -72,7 +86,7 @@ function markdown(html) {
 /** Says a line to screen readers and shows it for a moment or, if it is an error, until the next one. */
 function say(text, isError) {
   const message = $("message");
-  message.textContent = text;
+  message.textContent = cut(text, 1000);
   message.className = isError ? "bad" : "";
   message.hidden = !text;
   clearTimeout(say.timer);

@@ -291,7 +291,7 @@ class List {
       "aria-posinset": index + 1,
       "aria-expanded": isGroup ? String(group.open.has(index)) : null,
       "aria-selected": isGroup ? null : String(isChosen),
-      title: row && plain(row.path),
+      title: row && cut(row.shown),
     });
     element.style.top = `${at * high}px`;
     element.style.height = `${high}px`;
@@ -300,13 +300,13 @@ class List {
     if (!row) {
       element.append("…");
     } else if (isGroup) {
-      element.append(el("span", { class: "group" }, row.name), el("span", { class: "n" }, row.arrays.toLocaleString("en")));
+      element.append(el("span", { class: "group" }, cut(row.name)), el("span", { class: "n" }, row.arrays.toLocaleString("en")));
     } else if (this.found) {
       const title = row.title || row.type || "…";
-      element.append(el("span", { class: "two" }, el("span", null, plain(row.path), mark), el("span", { class: "n" }, title)));
+      element.append(el("span", { class: "two" }, el("span", null, cut(row.shown), mark), el("span", { class: "n" }, cut(title))));
       element.append(el("span", { class: "n" }, row.shape));
     } else {
-      element.append(el("span", null, row.name, mark), el("span", { class: "n" }, row.shape));
+      element.append(el("span", null, cut(row.name), mark), el("span", { class: "n" }, row.shape));
     }
     return element;
   }

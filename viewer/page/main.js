@@ -182,13 +182,13 @@ class App {
       const facts = await this.core.call("array", { path });
       if (!this.pack || (this.asked().path || only) !== path) return;
       this.view = new ArrayView(this, facts, asked);
-      document.title = `${facts.name} · ${this.pack.name}`;
+      document.title = `${cut(facts.name)} · ${this.pack.name}`;
       this.put(this.view.element);
       this.view.changed(true);
     } catch (error) {
       if (error.isStopped) return;
-      this.overview();
-      say(error.message, true);
+      this.view = null;
+      this.put(el("article", null, el("h1", null, "This array cannot be shown"), el("p", { class: "failure bad" }, cut(error.message, 1000))));
     }
   }
 
@@ -204,7 +204,7 @@ class App {
   overview() {
     const { pack } = this;
     this.view = null;
-    document.title = pack.title ? `${pack.title} · ${pack.name}` : pack.name;
+    document.title = pack.title ? `${cut(pack.title)} · ${pack.name}` : pack.name;
     const { counts } = pack;
     const facts = [["Arrays", counts.arrays], ["Groups", counts.groups], ["Files", counts.members]]
       .map(([key, value]) => [key, value.toLocaleString("en")])
@@ -212,7 +212,7 @@ class App {
     const attributes = pack.attributes.filter(([key]) => key !== "title");
     const { readme } = pack;
     this.put(el("article", { class: "about" },
-      el("h1", null, pack.title || pack.name),
+      el("h1", null, cut(pack.title || pack.name)),
       pairs(attributes),
       pairs(facts, { class: "pairs facts" }),
       this.verification.panel,

@@ -15,9 +15,9 @@ const plural = (findings, severity) => {
 /** A finding as the command prints it, with its explanation. */
 function findingElement({ code, severity, path, place, message, hint, explanation, link }) {
   return el("div", { class: `finding ${severity === "error" ? "bad" : "warn"}` },
-    el("p", null, el("code", null, code), " ", el("b", null, severity), " ", message),
-    path && el("p", { class: "n" }, "in ", link ? el("a", { href: link }, path) : el("code", null, path), place && ` ${place}`),
-    hint && el("p", { class: "n" }, `next: ${hint}`),
+    el("p", null, el("code", null, code), " ", el("b", null, severity), " ", cut(message, 1000)),
+    path && el("p", { class: "n" }, "in ", link ? el("a", { href: link }, cut(path)) : el("code", null, cut(path)), place && ` ${place}`),
+    hint && el("p", { class: "n" }, `next: ${cut(hint, 1000)}`),
     explanation && el("details", null, el("summary", null, `Explanation of ${code}`), el("div", { class: "text" }, explanation)));
 }
 

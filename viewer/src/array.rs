@@ -56,6 +56,7 @@ pub(crate) fn facts(opened: &Opened, arguments: &Arguments) -> Result {
     Ok(json!({
         "path": array.name(),
         "name": escape(stem(array.name())).to_string(),
+        "shown": escape(array.name().strip_suffix(".ra").unwrap_or(array.name())).to_string(),
         "type": kind,
         "stored_type": (stored != kind).then_some(stored),
         "shape": shape,
@@ -98,6 +99,7 @@ fn dimension(axis: &Axis) -> Value {
         "name": axis.name.as_ref().map(|name| escape(name).to_string()),
         "size": axis.extent,
         "coordinate": coordinate.and_then(|coordinate| coordinate.member.as_ref()),
+        "shown": coordinate.and_then(|it| it.member.as_ref()).map(|name| escape(name).to_string()),
         "units": display::array::attribute(description, "units"),
         "label": label(description, false),
     })

@@ -146,7 +146,8 @@ impl Opened {
         let groups = group.groups.iter().map(|path| {
             let name = path.rsplit('/').next().unwrap_or(path);
             let arrays = self.groups.get(path).map_or(0, |group| group.all);
-            json!({ "kind": "group", "path": path, "name": escape(name).to_string(), "arrays": arrays })
+            let (name, shown) = (escape(name).to_string(), escape(path).to_string());
+            json!({ "kind": "group", "path": path, "name": name, "shown": shown, "arrays": arrays })
         });
         let arrays = group.arrays.iter().filter_map(|at| self.arrays.get(*at));
         let rows: Vec<Value> =
@@ -189,7 +190,8 @@ impl Opened {
 
 /// Returns a row of the list.
 fn row(name: &str) -> Value {
-    json!({ "kind": "array", "path": name, "name": escape(stem(name)).to_string() })
+    let shown = escape(name.strip_suffix(".ra").unwrap_or(name)).to_string();
+    json!({ "kind": "array", "path": name, "name": escape(stem(name)).to_string(), "shown": shown })
 }
 
 /// Returns the group of an array or group.

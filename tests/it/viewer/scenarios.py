@@ -189,7 +189,8 @@ def selects(page, viewer, directory, wanted):
     page.hash("#currents/spectrum?part=angle")
     page.wait(PLOT, of=lambda text: "phase" in text)
     page.hash("#nothing/of/this")
-    page.wait(MESSAGE, of=lambda text: "nothing/of/this" in text)
+    page.wait(H1, "This array cannot be shown")
+    page.wait("return document.querySelector('.failure').textContent", of=lambda text: "nothing/of/this" in text)
     page.quiet()
 
 
@@ -347,11 +348,13 @@ def hostile(page, viewer, directory, wanted):
         page.wait("return document.body.classList.contains('open') || !document.querySelector('#message').hidden", True, name)
         if not page.run("return document.body.classList.contains('open')"):
             continue
-        paths = page.run("return app.core.call('list', { from: 0, count: 20 }).then(({ rows }) => rows.map(({ path }) => path))")
-        for path in paths:
+        rows = page.run("return app.core.call('list', { from: 0, count: 20 }).then(({ rows }) => rows)")
+        for path, shown in ((row["path"], row["shown"]) for row in rows):
             page.run("location.hash = app.link(arguments[0])", path)
-            page.wait("return document.querySelector('article')?.getAttribute('aria-label')", path, f"{name}: {path!r}")
-            page.wait("return document.querySelector('.table').textContent !== ''", True, f"values of {path!r} in {name}", limit=30)
+            label = "return document.querySelector('article > .failure') ? null : document.querySelector('article')?.getAttribute('aria-label') ?? ''"
+            label = page.wait(label, of=lambda label: label is None or label == shown, what=f"{name}: {path!r}")
+            values = "return !document.querySelector('.table') || document.querySelector('.table').textContent !== ''"
+            page.wait(values, True, f"values of {path!r} in {name}", limit=30)
         page.click("#verdict")
         page.wait(VERDICT, of=lambda text: "alid" in text or "onfirmed" in text or "Not verified" in text, limit=60, what=name)
         markup = page.run("return document.querySelectorAll('main :is(script, iframe, object, style), main img:not(.plot img)').length")
