@@ -1,14 +1,13 @@
 //! Plots: the same drawings as those of the command.
 
-use ra_pack::display::plot::axis::extremes;
 use ra_pack::display::plot::chart::{draw, sampled, transpose};
 use ra_pack::display::plot::color::color;
 use ra_pack::display::plot::frame::Chart;
-use ra_pack::display::plot::line::line_extremes;
 use ra_pack::display::plot::scene::{BLACK, INK, PALE, WHITE};
-use ra_pack::display::text::digits;
+use ra_pack::display::plot::words::{image_text, line_text};
+use ra_pack::path::escape;
 use ra_pack::ra::{ElementKind, split_slice};
-use ra_pack::read::{ComplexPart, Sample, SampleOptions, SampledAxis};
+use ra_pack::read::{ComplexPart, Sample, SampleOptions};
 use serde_json::json;
 
 use crate::answer::{Arguments, Result};
@@ -69,18 +68,11 @@ pub(crate) fn plot(opened: &Opened, arguments: &Arguments) -> Result {
         svg = darkened(&svg);
     }
     let (description, verified) = match &sample {
-        Sample::Line(line) => {
-            let along = line.axis.as_ref().map(dimension).unwrap_or_default();
-            let range = range(line_extremes(line, false));
-            (format!("Line along {along}: {range}"), line.verified)
-        }
-        Sample::Grid(grid) => {
-            let (rows, columns) = (dimension(&grid.rows), dimension(&grid.columns));
-            let range = range(extremes(grid.cells.iter().copied(), false));
-            (format!("Image, {rows} down, {columns} across: {range}"), grid.verified)
-        }
+        Sample::Line(line) => (line_text(line), line.verified),
+        Sample::Grid(grid) => (image_text(grid), grid.verified),
         _ => return Err("there is no plot of this selection".into()),
     };
+    let description = escape(&description).to_string();
     let verified = if verified { "whole" } else { "no" };
     Ok(json!({ "svg": svg, "description": description, "verified": verified }).into())
 }
@@ -98,18 +90,4 @@ fn darkened(svg: &str) -> String {
         line + "\n"
     };
     svg.lines().map(line).collect()
-}
-
-fn dimension(axis: &SampledAxis) -> String {
-    match &axis.name {
-        Some(name) => format!("{} ({})", ra_pack::path::escape(name), axis.extent),
-        None => axis.extent.to_string(),
-    }
-}
-
-fn range(range: Option<(f64, f64)>) -> String {
-    match range {
-        Some((low, high)) => format!("values from {} to {}", digits(low, 6), digits(high, 6)),
-        None => "no values".to_owned(),
-    }
 }

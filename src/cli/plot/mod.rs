@@ -22,6 +22,7 @@ pub(super) use ra_pack::display::plot::label::shortened;
 pub(super) use ra_pack::display::plot::line::{Trace, line_extremes, line_scale, trace};
 pub(super) use ra_pack::display::plot::scene::{Markup, Pixels};
 pub(super) use ra_pack::display::plot::units::typeset;
+pub(super) use ra_pack::display::plot::words::{image_text, line_text, part_name};
 use ra_pack::path::escape_path;
 use ra_pack::ra::ElementKind;
 use ra_pack::read::{ComplexPart, Sample, SampleOptions};

@@ -1,12 +1,13 @@
 //! Small picture of an array.
 
 use ra_pack::ra::{ElementKind, ElementType};
-use ra_pack::read::{ComplexPart, Grid, Line, Quantity, Sample, SampleOptions, SampledAxis};
+use ra_pack::read::{ComplexPart, Grid, Line, Quantity, Sample, SampleOptions};
 use ra_pack::{Error, PackedArray};
 
 use super::super::plot::{
     self, Chart, MAX_NAMED, Palette, Pixels, PlotArea, RD_BU, TWILIGHT, Trace, color, extremes,
-    gap_text, line_extremes, line_scale, notes, of_name, sampled, trace,
+    gap_text, image_text, line_extremes, line_scale, line_text, notes, of_name, part_name, sampled,
+    trace,
 };
 use super::super::text::{count, digits};
 use super::{Html, html};
@@ -148,14 +149,6 @@ fn photo(
     img(&pixels, size, &text).map(Some)
 }
 
-/// Returns the name of the part of complex numbers that is drawn.
-fn part_name(quantity: &Quantity) -> Option<&'static str> {
-    Some(match quantity.part? {
-        ComplexPart::Phase => "phase [rad]",
-        _ => "magnitude",
-    })
-}
-
 fn part_note(quantity: &Quantity) -> Option<Html> {
     Some(html!("<p class=\"n\">{}</p>", part_name(quantity)?))
 }
@@ -184,19 +177,6 @@ fn plot(sample: &Sample, style: &Chart, text: &str) -> Result<Html, Error> {
     ))
 }
 
-/// Describes the picture of a line in text.
-fn line_text(line: &Line) -> String {
-    let axis = line.axis.as_ref().map(dimension).unwrap_or_default();
-    format!("Line along {axis}: {}", range_text(line_extremes(line, false), &line.quantity))
-}
-
-/// Describes an image in text.
-fn image_text(grid: &Grid) -> String {
-    let (rows, columns) = (dimension(&grid.rows), dimension(&grid.columns));
-    let range = range_text(extremes(grid.cells.iter().copied(), false), &grid.quantity);
-    format!("Image, {rows} down, {columns} across: {range}")
-}
-
 /// Returns a single number in large type.
 fn scalar(line: &Line) -> Html {
     let point = line.columns.first().and_then(|column| column.points.first());
@@ -207,22 +187,6 @@ fn scalar(line: &Line) -> Html {
     });
     let gap = gap_text(&line.quantity, std::iter::empty(), false);
     html!("<p class=\"v\">{}</p>", shown.unwrap_or(gap))
-}
-
-fn dimension(axis: &SampledAxis) -> String {
-    match &axis.name {
-        Some(name) => format!("{name} ({})", axis.extent),
-        None => axis.extent.to_string(),
-    }
-}
-
-/// Formats the range for readers who do not see the picture.
-fn range_text(range: Option<(f64, f64)>, quantity: &Quantity) -> String {
-    let noun = part_name(quantity).unwrap_or("values");
-    match range {
-        Some((low, high)) => format!("{noun} from {} to {}", digits(low, 6), digits(high, 6)),
-        None => "no values".to_owned(),
-    }
 }
 
 /// Draws a line without axes.

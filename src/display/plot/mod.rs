@@ -11,3 +11,4 @@ pub mod line;
 pub mod scene;
 pub mod ticks;
 pub mod units;
+pub mod words;
