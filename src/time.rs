@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::clock;
+use crate::clock::now;
 
 /// Seconds per day.
 const DAY: i64 = 86_400;
@@ -53,9 +53,7 @@ pub struct InvalidTimestamp(String);
 impl Timestamp {
     /// Returns the current time, to the millisecond.
     pub fn now() -> Self {
-        let since = clock::SystemTime::now().duration_since(clock::UNIX_EPOCH);
-        let now = UNIX_EPOCH + since.unwrap_or_default();
-        let Self { seconds, nanos } = now.into();
+        let Self { seconds, nanos } = now().into();
         Self { seconds, nanos: nanos - nanos % 1_000_000 }
     }
 

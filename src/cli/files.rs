@@ -145,6 +145,14 @@ pub(crate) fn text(path: &Path) -> ra_pack::Result<String> {
     Ok(text)
 }
 
+/// Reads the first bytes of a file.
+pub(crate) fn bytes(path: &Path, most: u64) -> ra_pack::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(refused("open", path))?;
+    file.take(most).read_to_end(&mut bytes).map_err(refused("read", path))?;
+    Ok(bytes)
+}
+
 /// Returns the size of a file in bytes.
 pub(crate) fn size(path: &Path) -> ra_pack::Result<u64> {
     Ok(fs::metadata(path).map_err(refused("read", path))?.len())

@@ -408,7 +408,7 @@ impl Digests {
         }
     }
 
-    fn iter(&self) -> impl Iterator<Item = Digest> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Digest> {
         let whole = match self {
             Self::WithBlocks(both) => &both.0,
             whole => whole,

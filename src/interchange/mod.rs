@@ -5,6 +5,8 @@
 //! fastest, the description has `storage: {order: row}`, and the dimensions of the header are the shape reversed. To
 //! change the order, use [`Reversal`](crate::ra::Reversal), which needs random access.
 
+#[cfg(feature = "full")]
+mod block_reader;
 #[cfg(feature = "display")]
 mod blocks;
 #[cfg(feature = "full")]
@@ -24,9 +26,11 @@ mod values;
 
 use std::io;
 
+#[cfg(feature = "full")]
+pub(crate) use self::block_reader::BlockReader;
 #[cfg(feature = "display")]
 pub(crate) use self::blocks::{
-    Block, BlockReader, fillvalue, is_truth, read_all, read_units, row_order_extents, wrong_length,
+    Block, fillvalue, is_truth, read_all, read_units, row_order_extents, wrong_length,
 };
 use crate::message::Message;
 use crate::ndl::{Datatype, Integer, Ndarray};

@@ -3,7 +3,7 @@
 use super::Verification;
 use super::blocks::ListedBlocks;
 use crate::archive::{Archive, Copying, Fault, Member, MemberReader, OpenContents, Revisit, Shown};
-use crate::digest::{Hashers, Lane, at_once, hash_side_by_side};
+use crate::digest::{Digest, Hashers, Lane, at_once, hash_side_by_side};
 use crate::error::Result;
 use crate::finding::Finding;
 use crate::inspect::visit::{Read, Reading, Visited, Visitor};
@@ -21,12 +21,17 @@ impl Verification<'_> {
         scanned: &mut [(Visited, Content)],
     ) -> Result<()> {
         for scanned in scanned.chunks_mut(FILES_AT_ONCE) {
-            let [mut whole, mut proved, mut elsewhere] = <[(Vec<Member>, Vec<_>); 3]>::default();
+            let [mut whole, mut proved, mut elsewhere, mut known] =
+                <[(Vec<Member>, Vec<_>); 4]>::default();
             for (member, content) in scanned {
                 let Some(large) = member.extras().and_then(|extras| extras.large.take()) else {
                     continue;
                 };
+                if self.share.is_some_and(|share| !share.has(&large.name)) {
+                    continue;
+                }
                 let (members, places) = match &blocks {
+                    _ if self.options.known.contains_key(&*large.name) => &mut known,
                     Some(blocks) if blocks.prove(&large) => &mut proved,
                     _ if self.chosen.has(&large) => &mut whole,
                     _ => &mut elsewhere,
@@ -47,12 +52,30 @@ impl Verification<'_> {
             found.extend(
                 looked.map(|(member, fault)| read_header(visitor, member, fault, self.archive)),
             );
-            let places = [whole.1, proved.1, elsewhere.1].into_iter().flatten();
+            found.extend(known.0.iter().map(|member| self.read_known(visitor, member)));
+            if let Some(blocks) = &mut blocks {
+                known.0.retain(|member| self.digests_of(member).is_empty());
+                blocks.count(&known.0, self.chosen);
+            }
+            let places = [whole.1, proved.1, elsewhere.1, known.1].into_iter().flatten();
             for ((read, content), found) in places.zip(found) {
                 (*read, *content) = (Some(found.0), found.1);
             }
         }
         Ok(())
+    }
+
+    /// Returns the digests of a file that another worker read; none if block digests proved it.
+    fn digests_of(&self, member: &Member) -> &[Digest] {
+        self.options.known.get(&*member.name).map_or(&[], |digests| digests)
+    }
+
+    /// Reads only the header of a file that another worker read.
+    fn read_known(&self, visitor: &Visitor, member: &Member) -> (Read, Content) {
+        let (read, content) = read_header(visitor, member, None, self.archive);
+        let digests = Some(self.digests_of(member)).filter(|digests| !digests.is_empty());
+        let digests = digests.map(|digests| digests.iter().copied().collect());
+        (Read { digests: digests.or(read.digests), ..read }, content)
     }
 }
 

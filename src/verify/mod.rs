@@ -10,6 +10,7 @@ mod options;
 mod proof;
 mod report;
 mod shard;
+mod share;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -17,7 +18,7 @@ use std::path::Path;
 pub use self::bag::BagReport;
 pub use self::blocks::ProvedByBlocks;
 pub use self::each::{Verified, verify_each};
-pub use self::options::VerifyOptions;
+pub use self::options::{KnownFiles, VerifyOptions};
 pub use self::report::{Intact, TargetError, TargetErrorKind, Verdict, VerifyReport};
 pub use self::shard::{InvalidShard, Shard};
 
@@ -26,6 +27,7 @@ use self::first_pass::{left_out, text_limit};
 use self::proof::Proof;
 use self::report::Start;
 use self::shard::{Chosen, Extent};
+use self::share::Share;
 use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
 use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
@@ -112,7 +114,7 @@ impl Pack {
             checked => checked?,
         }
         let chosen = Chosen::of(archive, options.shard)?;
-        Verification { archive, options, jobs, chosen: &chosen }.run(&mut report)?;
+        Verification { archive, options, jobs, chosen: &chosen, share: None }.run(&mut report)?;
         Ok(report.finish(options, start))
     }
 }
@@ -122,6 +124,8 @@ struct Verification<'a> {
     options: &'a VerifyOptions,
     jobs: usize,
     chosen: &'a Chosen,
+    /// The share of one of several workers, if only its large files are read.
+    share: Option<&'a Share>,
 }
 
 impl Verification<'_> {
@@ -146,14 +150,14 @@ impl Verification<'_> {
             let extent = if fast { Extent::Header } else { self.chosen.extent(member) };
             let is_large = leaves_large && extent != Extent::Header && path::is_valid(&member.name);
             let left_out = || left_out(member).filter(|_| is_large);
-            let read = |content| {
-                left_out().unwrap_or_else(|| visitor.visit(member, content, extent == Extent::All))
-            };
+            let reads_all = extent == Extent::All && self.share.is_none();
+            let read =
+                |content| left_out().unwrap_or_else(|| visitor.visit(member, content, reads_all));
             Visited::new(member, content.map(read))
         })?;
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         let piped = self.options.manifest.as_deref().map(|path| fs::read_once(path, MAX_MANIFEST));
-        let piped = piped.transpose()?.flatten();
+        let piped = piped.transpose()?.flatten().or_else(|| self.options.manifest_text.clone());
         let mut blocks = None;
         if !fast && visitor.exceeded().is_none() {
             let outside = (&placement, piped.as_deref());
@@ -165,6 +169,10 @@ impl Verification<'_> {
             self.read_large(&visitor, blocks.as_mut(), &mut scan.members)?;
         }
         progress.check()?;
+        if let Some(share) = self.share {
+            share.keep(&scan.members);
+            return Ok(());
+        }
         progress.stage("finishing", 0, 0);
         report.findings.append(&mut scan.findings);
         report.container = Some(container);

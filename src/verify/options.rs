@@ -1,10 +1,11 @@
 //! Options for verification.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::shard::Shard;
 use crate::archive::Archive;
-use crate::digest::Algorithm;
+use crate::digest::{Algorithm, Digest};
 use crate::fs;
 use crate::pack::{self, EXTERNAL_MANIFEST_SUFFIX};
 use crate::progress::Progress;
@@ -31,9 +32,20 @@ pub struct VerifyOptions {
     pub shard: Option<Shard>,
     /// Path of a manifest that is not next to the archive.
     pub manifest: Option<PathBuf>,
+    /// Large files that were read before, as [`Pack::read_share`](crate::Pack::read_share) returns them.
+    #[doc(hidden)]
+    pub known: KnownFiles,
+    /// The text of a manifest outside the pack that is not in a file.
+    #[doc(hidden)]
+    pub manifest_text: Option<Vec<u8>>,
     /// Receives progress reports and cancels the operation.
     pub progress: Progress,
 }
+
+/// Large files without a fault, by their names in the container: their digests, or none for a file that its block
+/// digests prove.
+#[doc(hidden)]
+pub type KnownFiles = HashMap<String, Vec<Digest>>;
 
 impl VerifyOptions {
     /// Returns the manifest outside the pack, if there is one: at the given path, or next to the archive.

@@ -1,4 +1,4 @@
-//! What the header and the description of an array say.
+//! Facts about an array, from its header and description.
 
 use ra_pack::display::array::{attribute_rows, label};
 use ra_pack::display::snippet::snippets;

@@ -45,7 +45,7 @@ pub(crate) struct Opened {
     groups: BTreeMap<String, Group>,
     /// A file that is being passed on.
     pub(crate) export: Option<Export>,
-    /// What a search looks in: names, titles, types and dimensions, in small letters.
+    /// The text of each array that a search looks in: name, title, type and dimensions, in small letters.
     index: OnceCell<Vec<String>>,
 }
 
@@ -83,7 +83,8 @@ impl Opened {
         let files = || self.members.iter().filter(|member| member.kind == MemberKind::File);
         let names: Vec<&str> = files().map(|member| in_payload(&member.name)).collect();
         let manifests = files().map(|member| &*member.name);
-        let manifests = manifests.filter(|name| !name.contains('/') && name.starts_with("manifest-"));
+        let manifests =
+            manifests.filter(|name| !name.contains('/') && name.starts_with("manifest-"));
         let groups = self.pack.attributes()?;
         let own = groups.iter().find(|group| group.path.trim_matches('/').is_empty());
         let attributes = own.map(|group| attribute_rows(&group.attributes)).unwrap_or_default();

@@ -51,7 +51,8 @@ impl Viewer {
         match answer {
             Ok(Answer { text, bytes: None }) => Ok(text.to_string().into()),
             Ok(Answer { text, bytes: Some(bytes) }) => {
-                let parts: [JsValue; 2] = [text.to_string().into(), Uint8Array::from(&bytes[..]).into()];
+                let parts: [JsValue; 2] =
+                    [text.to_string().into(), Uint8Array::from(&bytes[..]).into()];
                 Ok(parts.iter().collect::<Array>().into())
             }
             Err(error) => Err(error.to_json().to_string().into()),
@@ -69,6 +70,7 @@ impl Viewer {
         match name {
             "open" => opened.facts(),
             "list" => opened.list(&arguments),
+            "rows" => opened.rows(&arguments),
             "groups" => opened.groups(&arguments),
             "array" => array::facts(opened, &arguments),
             "table" => table::table(opened, &arguments),

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::answer::{Arguments, Result};
 use crate::contents::Opened;
 
-/// Colours of a dark page in the place of those of a light one.
+/// Colours of a light page, each with the one of a dark page.
 const DARK: [([u8; 3], [u8; 3]); 4] = [
     (BLACK, [0xE6, 0xE6, 0xE6]),
     (WHITE, [0x17, 0x1A, 0x1F]),

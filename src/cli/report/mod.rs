@@ -5,6 +5,7 @@ mod card;
 mod head;
 mod page;
 mod picture;
+mod viewer;
 
 use std::borrow::Cow;
 use std::fmt::{self, Display as _, Write as _};
@@ -39,6 +40,7 @@ const PIECE: usize = 256 * 1024;
 Examples:
   ra-pack report exp.zip -o exp.html
   ra-pack report exp.zip -o exp.html --no-stats --no-verify
+  ra-pack report exp.zip -o exp.html --viewer
   ra-pack report exp.zip -o - | gzip > exp.html.gz")]
 pub(crate) struct ReportArgs {
     /// Archive, directory or array (.ra).
@@ -56,6 +58,11 @@ pub(crate) struct ReportArgs {
     /// Read no data; omit statistics and pictures.
     #[arg(long = "no-stats", alias = "no-statistics")]
     no_statistics: bool,
+
+    /// Write the viewer with the pack inside instead: a page that shows all values, and verifies
+    /// the pack in the browser of its reader. The pack has at most 50 MiB.
+    #[arg(long, conflicts_with_all = ["no_verify", "no_statistics", "json"])]
+    viewer: bool,
 
     /// Replace an existing file.
     #[arg(short, long)]
@@ -108,6 +115,9 @@ pub(super) fn run(args: &ReportArgs, output: &Output) -> Result<Ending, Failure>
             "the extension of `{}` must be .html or .htm",
             escape_path(&args.output)
         )));
+    }
+    if args.viewer {
+        return viewer::write(args, output);
     }
     let mut made = Ok(WrittenPage::default());
     let mut put = |out: &mut dyn Write| -> io::Result<()> {

@@ -48,6 +48,7 @@ const PIECE: usize = 256 * 1024;
 /// # Errors
 ///
 /// [`FormatError::NoCounterpart`] if NumPy has no such elements, or if header and description contradict each other.
+#[cfg(feature = "full")]
 pub(crate) fn dtype_of(header: &Header, description: &Ndarray) -> Result<Descr, FormatError> {
     let attributes = Vec::new();
     let description = Ndarray { attributes, storage: None, ..description.clone() };
@@ -200,6 +201,7 @@ impl<R: Read> NpyReader<R> {
 
     /// Makes reading the last bytes of the data also read everything after it, for an input that is verified at its
     /// end.
+    #[cfg(feature = "full")]
     pub(in crate::interchange) fn checked_to_the_end(mut self) -> Self {
         self.data.goes_on = true;
         self
