@@ -60,7 +60,6 @@ pages! {
     spec_pack "docs/spec/pack.md" ["od", "tail", "unzip"]
     spec_rawarray "docs/spec/rawarray.md" ["od"]
     scripting "docs/scripting.md" ["jq", "man", "xargs"]
-    viewer "docs/viewer.md" []
     zarr "docs/zarr.md" ["jq", "python3"] ["dask", "fsspec", "xarray", "zarr"]
 }
 

@@ -5,6 +5,7 @@
 VIEWER is the page, DIRECTORY has the packs, EXPECTED is JSON: what the command says about them.
 """
 
+import ast
 import hashlib
 import json
 import pathlib
@@ -191,6 +192,63 @@ def selects(page, viewer, directory, wanted):
     page.hash("#nothing/of/this")
     page.wait(H1, "This array cannot be shown")
     page.wait("return document.querySelector('.failure').textContent", of=lambda text: "nothing/of/this" in text)
+    page.quiet()
+
+
+def numbers(npy):
+    """Returns the shape of an array of float32, and its bytes with the last index fastest."""
+    length = struct.unpack("<H", npy[8:10])[0]
+    header = ast.literal_eval(npy[10 : 10 + length].decode())
+    (rows, columns), data = header["shape"], npy[10 + length :]
+    cells = [data[at : at + 4] for at in range(0, len(data), 4)]
+    if header["fortran_order"]:
+        cells = [cells[column * rows + row] for row in range(rows) for column in range(columns)]
+    return header["descr"], (rows, columns), cells
+
+
+def downloads(page, viewer, directory, wanted):
+    """Saves arrays and plots, opens single files, drops a file, and changes the colours."""
+    home = directory / "downloads"
+    page.tool("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(home))
+
+    def saved(text, name):
+        page.run("[...document.querySelectorAll('.set button')].find((it) => it.textContent === arguments[0]).click()", text)
+        until = time.monotonic() + 20
+        while not (home / name).exists():
+            if time.monotonic() > until:
+                raise SystemExit(f"{name} is not saved: {list(home.iterdir()) if home.exists() else None}")
+            time.sleep(0.05)
+        return (home / name).read_bytes()
+
+    page.open(viewer)
+    page.choose(directory / "mooring.zip")
+    page.opened(10)
+    page.hash("#thermistors/temperature")
+    page.wait(PLOT)
+    expect(saved("PNG", "temperature.png")[:8], b"\x89PNG\r\n\x1a\n", "a plot as PNG")
+    expect(b"<svg" in saved("SVG", "temperature.svg")[:200], True, "a plot as SVG")
+    page.run("document.querySelector('[aria-label=\"What to download\"]').value = 'all'")
+    for ending, read in (("npy", numbers), ("csv", bytes), ("ra", bytes)):
+        content = (directory / f"wanted.{ending}").read_bytes()
+        found = read(saved(f".{ending}", f"temperature.{ending}"))
+        expect(found == read(content), True, f"the array as {ending} equals that of the command")
+    # Single files.
+    values = "return [...document.querySelectorAll('.table td')].map((cell) => cell.textContent)"
+    for name in ("depth.ra", "depth.npy"):
+        page.choose(directory / name)
+        page.wait("return document.querySelector('#name').textContent", name)
+        page.wait("return document.querySelector('article')?.getAttribute('aria-label')", "depth")
+        page.wait(values, of=lambda cells: cells[:1] == ["1."] and len(cells) == 10, what=f"the values of {name}")
+    # A drop, as the browser reports it.
+    page.run(
+        "const data = new DataTransfer(); data.items.add(new File(['no pack'], 'dropped.zip'));"
+        "for (const type of ['dragenter', 'drop']) dispatchEvent(new DragEvent(type, { dataTransfer: data, cancelable: true }))"
+    )
+    page.wait(MESSAGE, of=lambda text: "dropped.zip" in text, what="a message about the dropped file")
+    expect(page.run("return document.querySelector('#drop').hidden"), True, "the hint after the drop")
+    for theme in ("light", "dark", "auto"):
+        page.click("#theme")
+        expect(page.run("return document.documentElement.dataset.theme"), theme, "the colours")
     page.quiet()
 
 
