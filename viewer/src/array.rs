@@ -29,7 +29,7 @@ pub(crate) fn facts(opened: &Opened, arguments: &Arguments) -> Result {
     if kept.len() > 2 {
         kept.retain(|at| shape.get(*at) != Some(&1));
     }
-    let is_drawn = !shape.contains(&0) && !kept.is_empty() && is_drawn(&array, &parts)?;
+    let is_drawn = !shape.contains(&0) && !kept.is_empty() && is_drawn(&array, &parts);
     let is_proved = array.block_size();
     let verified = match &is_proved {
         Ok(Some(_)) => "blocks",
@@ -80,15 +80,14 @@ pub(crate) fn facts(opened: &Opened, arguments: &Arguments) -> Result {
 }
 
 /// Returns whether elements can be drawn, by a sample of one of them.
-fn is_drawn(array: &PackedArray, parts: &[&str]) -> Result<bool> {
+fn is_drawn(array: &PackedArray, parts: &[&str]) -> bool {
     let one: Vec<&str> = parts.iter().map(|_| "0").collect();
     let options = SampleOptions { slice: Some(one.join(",")), ..SampleOptions::default() };
-    Ok(match array.sample(&options) {
-        Ok(Sample::Line(_)) => true,
-        Err(ra_pack::Error::Unsupported(_)) | Ok(_) => false,
+    match array.sample(&options) {
+        Err(ra_pack::Error::Unsupported(_)) | Ok(Sample::Grid(_)) => false,
         // Damage is shown where the values are.
-        Err(_) => true,
-    })
+        Ok(_) | Err(_) => true,
+    }
 }
 
 /// Returns a dimension with its coordinate.

@@ -70,7 +70,7 @@ impl Viewer {
         match name {
             "open" => opened.facts(),
             "list" => opened.list(&arguments),
-            "rows" => opened.rows(&arguments),
+            "rows" => Ok(opened.rows(&arguments)),
             "groups" => opened.groups(&arguments),
             "array" => array::facts(opened, &arguments),
             "table" => table::table(opened, &arguments),

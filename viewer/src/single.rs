@@ -143,24 +143,22 @@ impl ReadAt for Tar {
             return Ok(0);
         };
         let within = offset - begin;
-        match piece {
-            Piece::Bytes(bytes) => bytes.as_slice().read_at(within, buffer),
+        let count = match piece {
+            Piece::Bytes(bytes) => bytes.as_slice().read_at(within, buffer)?,
             Piece::OfSource(part) => {
                 let left = (part.end - part.start).saturating_sub(within);
                 let room = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-                Source.read_at(part.start + within, buffer.get_mut(..room).unwrap_or_default())
+                Source.read_at(part.start + within, buffer.get_mut(..room).unwrap_or_default())?
             }
+        };
+        let end = self.len + 2 * BLOCK;
+        if count > 0 || offset < self.len || offset >= end {
+            return Ok(count);
         }
-        .and_then(|count| match count {
-            // The end of the tar: two blocks of zeros.
-            0 if offset < self.len + 2 * BLOCK => {
-                let left = usize::try_from(self.len + 2 * BLOCK - offset).unwrap_or(usize::MAX);
-                let room = buffer.len().min(left);
-                buffer.get_mut(..room).unwrap_or_default().fill(0);
-                Ok(room)
-            }
-            count => Ok(count),
-        })
+        // The end of a tar is two blocks of zeros.
+        let room = buffer.len().min(usize::try_from(end - offset).unwrap_or(usize::MAX));
+        buffer.get_mut(..room).unwrap_or_default().fill(0);
+        Ok(room)
     }
 
     fn len(&self) -> io::Result<u64> {

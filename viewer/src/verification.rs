@@ -41,7 +41,7 @@ fn known(arguments: &Arguments) -> Option<KnownFiles> {
         Some((pair.get(0)?.as_str()?.to_owned(), digests?))
     };
     let workers = arguments.get("digests")?.as_array()?.iter();
-    workers.flat_map(|files| files.as_array()).flatten().map(file).collect()
+    workers.filter_map(Value::as_array).flatten().map(file).collect()
 }
 
 /// Answers with the report.
