@@ -1,8 +1,7 @@
 //! Values as text, like printed NumPy arrays: aligned columns, and `...` for omitted values.
 
-use crate::ElementType;
 use crate::ndl::{Datatype, Ndarray, Value};
-use crate::ra::ElementKind;
+use crate::ra::{ElementKind, ElementType};
 use crate::read::{Corners, Decoded, Decoder, Number};
 
 use super::text::{columns, count, float};

@@ -207,7 +207,8 @@ fn options_and_reports_may_grow() {
     let rows = rows("docs/architecture.md");
     let is_operation = |module: &str| {
         let room = module.split('/').next().unwrap();
-        (rows["read"]..=rows["convert"]).contains(rows.get(room).unwrap_or(&0))
+        // Texts and pictures are for the programs of this workspace.
+        room != "display" && (rows["read"]..=rows["convert"]).contains(rows.get(room).unwrap_or(&0))
     };
     for (module, text) in sources().iter().filter(|(module, _)| is_operation(module)) {
         for (before, item) in text.match_indices("\npub struct ").map(|(at, _)| text.split_at(at)) {

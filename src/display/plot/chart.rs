@@ -2,8 +2,7 @@
 
 use std::mem::swap;
 
-use crate::PackedArray;
-use crate::read::{Grid, Line, Quantity, Sample, SampleOptions};
+use crate::read::{Grid, Line, PackedArray, Quantity, Sample, SampleOptions};
 
 use super::super::text::count;
 use super::axis::Along;
@@ -17,7 +16,7 @@ pub fn sampled(
     array: &PackedArray,
     options: &SampleOptions,
     is_turned: bool,
-) -> crate::Result<Sample> {
+) -> crate::error::Result<Sample> {
     let mut sample = array.sample(options)?;
     let Sample::Grid(grid) = &sample else { return Ok(sample) };
     let sides = [&grid.rows, &grid.columns].map(|axis| Along::new(axis).degrees());

@@ -66,20 +66,20 @@ pub struct Pixels {
 }
 
 /// Makes the error of a picture that cannot be written.
-pub fn undrawn(error: impl fmt::Display) -> crate::Error {
-    crate::Error::Unsupported(format!("cannot write the picture: {error}").into())
+pub fn undrawn(error: impl fmt::Display) -> crate::error::Error {
+    crate::error::Error::Unsupported(format!("cannot write the picture: {error}").into())
 }
 
 /// Encodes a PNG file, of colours or of indices into a palette.
 ///
 /// # Errors
 ///
-/// [`Error::Unsupported`](crate::Error::Unsupported) if it is too large.
+/// [`Error::Unsupported`](crate::error::Error::Unsupported) if it is too large.
 pub fn png(
     (width, height): (u32, u32),
     palette: Option<&[Rgb]>,
     bytes: &[u8],
-) -> crate::Result<Vec<u8>> {
+) -> crate::error::Result<Vec<u8>> {
     let mut file = Vec::new();
     let mut encoder = Encoder::new(&mut file, width, height);
     encoder.set_color(ColorType::Rgb);
@@ -100,7 +100,7 @@ pub fn png(
 
 impl Pixels {
     /// Returns the image as a `data:` URL; with up to 256 colours, a pixel takes one byte.
-    pub fn link(&self) -> crate::Result<String> {
+    pub fn link(&self) -> crate::error::Result<String> {
         let (mut palette, mut known) = (Vec::new(), HashMap::new());
         let number = |pixel: &Rgb| {
             if let Some(number) = known.get(pixel) {
@@ -259,7 +259,7 @@ impl Scene {
         &self.images
     }
 
-    /// Returns the SVG with an empty element in the place of each image.
+    /// Returns the SVG with images that refer to nothing.
     pub fn without_images(&self) -> String {
         format!("{}{}</svg>", self.begin(), self.svg)
     }
@@ -272,12 +272,12 @@ impl Scene {
         )
     }
 
-    pub fn to_svg(&self) -> crate::Result<String> {
+    pub fn to_svg(&self) -> crate::error::Result<String> {
         Ok(format!("{}{}</svg>\n", self.begin(), self.elements()?))
     }
 
     /// Returns the elements of the SVG.
-    pub fn elements(&self) -> crate::Result<String> {
+    pub fn elements(&self) -> crate::error::Result<String> {
         let mut svg = self.svg.clone();
         // From the end, because each link moves the following text.
         for PlacedImage { pixels, link, .. } in self.images.iter().rev() {
