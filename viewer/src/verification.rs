@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::answer::{Arguments, Result};
 use crate::contents::Opened;
 
-/// Name of a manifest that was dropped beside the pack.
+/// Name of a manifest that was dropped on the page.
 const MANIFEST: &str = "manifest-sha256.txt";
 
 /// Largest number of findings in an answer; a badly damaged pack has at least one for each file.
