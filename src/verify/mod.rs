@@ -119,6 +119,35 @@ impl Pack {
     }
 }
 
+impl Pack {
+    /// Reads the large files in the share of worker number `nth`, from 0, of `count`. Returns those without a fault, for
+    /// [`VerifyOptions::known`]; none if reading them alone takes as long.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pack::verify`](Pack::verify).
+    #[doc(hidden)]
+    pub fn read_share(
+        &self,
+        nth: usize,
+        count: usize,
+        options: &VerifyOptions,
+    ) -> Result<KnownFiles> {
+        let archive = self.archive();
+        if archive.is_stream() || self.lone().is_some() {
+            return Ok(KnownFiles::new());
+        }
+        let share = Share::new(archive.members()?, nth, count);
+        if !share.is_empty() {
+            let mut report = VerifyReport::begin(archive.path(), options, Start::now());
+            let (jobs, chosen) = (pipeline::jobs(options.jobs), &Chosen::All);
+            let share = Some(&share);
+            Verification { archive, options, jobs, chosen, share }.run(&mut report)?;
+        }
+        Ok(share.into_known())
+    }
+}
+
 struct Verification<'a> {
     archive: &'a Archive,
     options: &'a VerifyOptions,

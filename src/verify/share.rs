@@ -6,16 +6,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::first_pass::left_out;
-use super::report::Start;
-use super::shard::Chosen;
-use super::{KnownFiles, Verification, VerifyOptions, VerifyReport};
+use super::options::KnownFiles;
 use crate::archive::{Member, MemberKind};
-use crate::error::Result;
 use crate::inspect::visit::Visited;
 use crate::pack::Content;
 use crate::path;
-use crate::pipeline;
-use crate::read::open::Pack;
 
 /// Smallest number of bytes that are shared: each worker reads the headers of the whole pack.
 const LEAST: u64 = 16 << 20;
@@ -26,38 +21,9 @@ pub(super) struct Share {
     known: Mutex<KnownFiles>,
 }
 
-impl Pack {
-    /// Reads the large files in the share of worker number `nth`, from 0, of `count`. Returns those without a fault, for
-    /// [`VerifyOptions::known`]; none if reading them alone takes as long.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pack::verify`](Pack::verify).
-    #[doc(hidden)]
-    pub fn read_share(
-        &self,
-        nth: usize,
-        count: usize,
-        options: &VerifyOptions,
-    ) -> Result<KnownFiles> {
-        let archive = self.archive();
-        if archive.is_stream() || self.lone().is_some() {
-            return Ok(KnownFiles::new());
-        }
-        let share = Share::new(archive.members()?, nth, count);
-        if !share.names.is_empty() {
-            let mut report = VerifyReport::begin(archive.path(), options, Start::now());
-            let (jobs, chosen) = (pipeline::jobs(options.jobs), &Chosen::All);
-            let share = Some(&share);
-            Verification { archive, options, jobs, chosen, share }.run(&mut report)?;
-        }
-        Ok(share.known.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 impl Share {
     /// Gives each file, the largest first, to the worker that has the least to read.
-    fn new(members: Vec<Member>, nth: usize, count: usize) -> Self {
+    pub(super) fn new(members: Vec<Member>, nth: usize, count: usize) -> Self {
         let mut seen = HashMap::new();
         for member in &members {
             *seen.entry(Arc::clone(&member.name)).or_insert(0) += 1;
@@ -83,6 +49,16 @@ impl Share {
             }
         }
         Self { names, known: Mutex::default() }
+    }
+
+    /// Returns whether the worker has nothing to read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Returns what the worker found out.
+    pub(super) fn into_known(self) -> KnownFiles {
+        self.known.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
