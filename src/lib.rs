@@ -142,7 +142,6 @@ pub mod message;
 pub mod ndl;
 mod pack;
 pub mod path;
-#[cfg_attr(target_family = "wasm", path = "pipeline_alone.rs")]
 mod pipeline;
 pub mod progress;
 pub mod ra;
