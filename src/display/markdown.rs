@@ -5,6 +5,15 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::plot::scene::Markup;
 
+/// Names of READMEs, in small letters, the first that is there before the others.
+pub const READMES: [&str; 4] = ["readme.md", "readme.txt", "readme", "readme.rst"];
+
+/// Largest README that is read, in bytes.
+pub const READ_README: u64 = 1 << 20;
+
+/// Largest part of a README that is shown, in bytes.
+pub const MOST_README: usize = 32 * 1024;
+
 /// Returns the HTML of a text.
 pub fn of_markdown(text: &str) -> String {
     let (mut out, mut ends) = (String::new(), Vec::new());

@@ -1,6 +1,7 @@
 //! Facts about an array, from its header and description.
 
-use ra_pack::display::array::{attribute_rows, label};
+use ra_pack::display::array::attribute_rows;
+use ra_pack::display::plot::drawn_dims;
 use ra_pack::display::snippet::snippets;
 use ra_pack::ndl::Document;
 use ra_pack::path::escape;
@@ -23,12 +24,7 @@ pub(crate) fn facts(opened: &Opened, arguments: &Arguments) -> Result {
     let slice = array.picture_slice()?;
     let parts = split_slice(slice.as_deref().unwrap_or_default(), shape.len());
     let parts: Vec<&str> = parts.map_err(|error| error.to_string())?;
-    let mut kept: Vec<usize> = (0..shape.len())
-        .filter(|at| parts.get(*at).is_some_and(|part| part.contains(':')))
-        .collect();
-    if kept.len() > 2 {
-        kept.retain(|at| shape.get(*at) != Some(&1));
-    }
+    let kept = drawn_dims(&parts, &shape);
     let is_drawn = !shape.contains(&0) && !kept.is_empty() && is_drawn(&array, &parts);
     let is_proved = array.block_size();
     let verified = match &is_proved {
@@ -100,6 +96,5 @@ fn dimension(axis: &Axis) -> Value {
         "coordinate": coordinate.and_then(|coordinate| coordinate.member.as_ref()),
         "shown": coordinate.and_then(|it| it.member.as_ref()).map(|name| escape(name).to_string()),
         "units": display::array::attribute(description, "units"),
-        "label": label(description, false),
     })
 }

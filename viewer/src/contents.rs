@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ra_pack::archive::MemberKind;
 use ra_pack::display::array::{attribute_rows, folded, label};
-use ra_pack::display::markdown::of_markdown;
+use ra_pack::display::markdown::{MOST_README, READ_README, READMES, of_markdown};
 use ra_pack::display::values::type_name;
 use ra_pack::inspect::{ListOptions, Listed};
 use ra_pack::path::escape;
@@ -21,14 +21,8 @@ use crate::values::Export;
 /// Bytes of memory that one read may take. A browser gives a page about 2 GiB.
 const MOST_MEMORY: u64 = 512 << 20;
 
-/// Largest README that is shown, in bytes.
-const MOST_README: usize = 32 * 1024;
-
 /// Largest number of rows in an answer.
 const MOST_ROWS: usize = 1000;
-
-/// Names of READMEs, as in a report.
-const READMES: [&str; 4] = ["readme.md", "readme.txt", "readme", "readme.rst"];
 
 /// A pack that is open. Opening reads only the names.
 #[derive(Debug)]
@@ -104,7 +98,6 @@ impl Opened {
                 "bytes": bytes,
             },
             "manifests": manifests.filter(|name| !name.contains(".txt.")).collect::<Vec<_>>(),
-            "block_digests": names.contains(&"blocks-sha256.txt"),
             "only": self.arrays.first().filter(|_| self.is_single),
         })
         .into())
@@ -114,7 +107,7 @@ impl Opened {
     fn readme(&self, names: &[&str]) -> Option<Value> {
         let of_name = |wanted: &&str| names.iter().find(|name| name.eq_ignore_ascii_case(wanted));
         let name = READMES.iter().find_map(of_name)?;
-        let text = self.pack.clone().max_bytes(1 << 20).read(name).ok()?;
+        let text = self.pack.clone().max_bytes(READ_README).read(name).ok()?;
         let text = String::from_utf8_lossy(text.get(..MOST_README).unwrap_or(&text)).into_owned();
         let is_markdown = name.to_ascii_lowercase().ends_with(".md");
         let html = is_markdown.then(|| of_markdown(&text));

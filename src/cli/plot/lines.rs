@@ -2,6 +2,7 @@
 
 use ra_pack::PackedArray;
 use ra_pack::display::plot::color::MAX_NAMED;
+use ra_pack::display::plot::drawn_dims;
 use ra_pack::display::plot::label::place;
 use ra_pack::ra::split_slice;
 use ra_pack::read::{Grid, Line, Sample, SampleOptions};
@@ -28,12 +29,7 @@ pub(super) fn lines(
     let parts = split_slice(options.slice.as_deref().unwrap_or_default(), shape.len());
     let mut parts: Vec<String> =
         parts.expect("the slice is valid").into_iter().map(str::to_owned).collect();
-    let mut kept: Vec<usize> =
-        (0..).zip(&parts).filter(|(_, part)| part.contains(':')).map(|(nth, _)| nth).collect();
-    if kept.len() > 2 {
-        kept.retain(|nth| shape.get(*nth) != Some(&1));
-    }
-    let [rows, columns] = kept[..] else {
+    let [rows, columns] = drawn_dims(&parts, &shape)[..] else {
         return Err(Failure::options("--line needs a slice with two ranges"));
     };
     let (mut lines, mut names) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ra_pack::archive::MemberKind;
-use ra_pack::display::markdown::of_markdown;
+use ra_pack::display::markdown::{MOST_README, of_markdown};
 use ra_pack::finding::Place;
 use ra_pack::inspect::Listed;
 use ra_pack::message::Words;
@@ -21,9 +21,6 @@ use super::{Html, Id, counted, html, lines};
 
 /// Largest number of findings that are shown; a badly damaged pack has at least one per file.
 pub(super) const MOST_FINDINGS: usize = 1000;
-
-/// Largest part of a README that is shown, in bytes.
-const MOST_README: usize = 32 * 1024;
 
 /// Facts about the pack.
 #[derive(Debug)]

@@ -12,6 +12,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use ra_pack::archive::MemberKind;
 use ra_pack::digest::Digest;
+use ra_pack::display::markdown::{READ_README, READMES};
 use ra_pack::inspect::{ListOptions, Listed, Listing};
 use ra_pack::ndl::Attribute;
 use ra_pack::time::Timestamp;
@@ -222,19 +223,15 @@ fn write_files(
 /// Largest part of a title that is shown, in bytes.
 const MOST_TITLE: usize = 400;
 
-/// Largest README that is read, in bytes.
-const MOST_README: u64 = 1 << 20;
-
 /// Returns the name and text of the pack's README.
 fn readme<'a>(pack: &Pack, files: &[&Listed<'a>]) -> Result<Option<(&'a str, String)>, Error> {
-    const NAMES: [&str; 4] = ["readme.md", "readme.txt", "readme", "readme.rst"];
     let of_name = |wanted: &&str| {
         files.iter().find(|file| {
-            let is_file = file.kind == MemberKind::File && file.bytes <= MOST_README;
+            let is_file = file.kind == MemberKind::File && file.bytes <= READ_README;
             is_file && file.name.eq_ignore_ascii_case(wanted)
         })
     };
-    let Some(file) = NAMES.iter().find_map(of_name) else { return Ok(None) };
+    let Some(file) = READMES.iter().find_map(of_name) else { return Ok(None) };
     // An error in the README is among the findings.
     let text = shown(pack.read(file.name))?.ok();
     Ok(text.map(|text| (file.name, String::from_utf8_lossy(&text).into_owned())))
