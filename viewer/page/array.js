@@ -209,7 +209,7 @@ class ArrayView {
   /** Shows what is known about the content: from block digests, or from a verification of the pack. */
   showState(verified) {
     const known = [verified, this.verified, this.facts.verified];
-    this.verified = known.includes("bad") ? "bad" : (known.find((state) => state && state !== "no") ?? "no");
+    this.verified = known.find((state) => state && state !== "no") ?? "no";
     const state = this.app.stateOf(this.facts.path) ?? this.verified;
     this.state.replaceChildren(badge(state));
     this.warnings.replaceChildren(
@@ -217,10 +217,8 @@ class ArrayView {
       ...this.app.findingsOf(this.facts.path).map(findingElement));
   }
 
-  /** Returns a message. An error with a code says that the content is damaged. */
-  failure({ message, code }) {
-    if (code) this.showState("bad");
-    return el("p", { class: code ? "failure bad" : "failure" }, cut(message, 1000));
+  failure({ message }) {
+    return el("p", { class: "failure" }, cut(message, 1000));
   }
 
   plot() {
@@ -351,7 +349,7 @@ class ArrayView {
         answer = await this.app.aside.call("export", { ...args, from: answer.next });
         parts.push(new Blob([answer.bytes]));
       } while (!answer.done);
-      save(parts, answer.name, answer.type ?? "application/octet-stream");
+      save(parts, answer.name, "application/octet-stream");
     } catch (error) {
       sayError(error);
     }

@@ -48,7 +48,7 @@ class Core {
     }
     this.calls.delete(id);
     this.busy();
-    if (error) call.reject(Object.assign(new Error(error.message), error));
+    if (error) call.reject(new Error(error.message));
     else call.resolve(ok);
   }
 

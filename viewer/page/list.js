@@ -19,7 +19,6 @@ class Rows {
     this.asked.add(nth);
     const answer = await this.fetch(nth * PART, PART);
     this.total = answer.matched ?? answer.total;
-    this.answer = answer;
     answer.rows.forEach((row, at) => this.rows.set(nth * PART + at, row));
     this.changed();
   }

@@ -234,7 +234,6 @@ class App {
 
   /** After a verification: marks the arrays with findings. */
   verified(report) {
-    this.report = report;
     this.list.findings = new Map();
     for (const { array, severity } of report?.findings ?? []) {
       const kind = severity === "error" ? "bad" : "warn";

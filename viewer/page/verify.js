@@ -7,16 +7,14 @@ const VERDICTS = {
   open: ["warn", "!", "Not confirmed"],
 };
 
-const plural = (findings, severity) => {
-  const number = findings.filter((finding) => finding.severity === severity).length;
-  return number > 0 && count(number, severity);
-};
-
 /** A finding as the command prints it, with its explanation. */
-function findingElement({ code, severity, path, place, message, hint, explanation, link }) {
+function findingElement({ code, severity, path, place, message, expected, found, hint, explanation, link }) {
+  const value = (name, text) => text && el("p", { class: "n" }, `${name} `, el("code", null, cut(text, 1000)));
   return el("div", { class: `finding ${severity === "error" ? "bad" : "warn"}` },
     el("p", null, el("code", null, code), " ", el("b", null, severity), " ", cut(message, 1000)),
     path && el("p", { class: "n" }, "in ", link ? el("a", { href: link }, cut(path)) : el("code", null, cut(path)), place && ` ${place}`),
+    value("expected", expected),
+    value("found", found),
     hint && el("p", { class: "n" }, `next: ${cut(hint, 1000)}`),
     explanation && el("details", null, el("summary", null, `Explanation of ${code}`), el("div", { class: "text" }, explanation)));
 }
@@ -91,9 +89,9 @@ class Verification {
   }
 
   verdict() {
-    const { findings, verdict } = this.report;
+    const { errors, warnings, verdict } = this.report;
     const [kind, mark, name] = VERDICTS[verdict];
-    const numbers = [plural(findings, "error"), plural(findings, "warning")].filter(Boolean).join(", ");
+    const numbers = [errors > 0 && count(errors, "error"), warnings > 0 && count(warnings, "warning")].filter(Boolean).join(", ");
     return { kind, text: `${mark} ${name}${numbers && `: ${numbers}`}` };
   }
 
@@ -135,12 +133,13 @@ class Verification {
     const isLong = report.seconds > 1;
     const told = `${bytes(report.bytes)} in ${report.seconds.toFixed(1)} s${isLong ? `, ${bytes(Math.round(speed))}/s` : ""}`;
     const shown = report.findings.slice(0, 200);
+    const left = report.errors + report.warnings - shown.length;
     return [kind,
       el("p", { class: "mark" }, el("b", null, text)),
       report.summary.map((line) => el("p", null, line)),
       el("p", { class: "n" }, told, this.manifest && `, compared with ${this.manifest.name}`),
       shown.map(findingElement),
-      report.findings.length > shown.length && el("p", { class: "n" }, `and ${count(report.findings.length - shown.length, "more finding")}`),
+      left > 0 && el("p", { class: "n" }, `and ${count(left, "more finding")}`),
       el("p", { class: "tools" }, again("Verify again"), compare)].flat();
   }
 }

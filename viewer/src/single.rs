@@ -31,7 +31,7 @@ pub(crate) fn open(name: &str) -> Result<(Pack, bool)> {
     let progress = progress();
     if start == b"rawarray" {
         let mut tar = Tar::default();
-        tar.member(&format!("{}.ra", stem(name)), &[], 0..size)?;
+        tar.member(&format!("{}.ra", short_stem(name)), &[], 0..size)?;
         return Ok((Pack::open_source_watched(tar, name, &progress)?, true));
     }
     if start.starts_with(&MAGIC) {
@@ -40,16 +40,26 @@ pub(crate) fn open(name: &str) -> Result<(Pack, bool)> {
     Ok((Pack::open_source_watched(Source, name, &progress)?, false))
 }
 
+/// Returns the name of an array without its extension, as far as a plain tar header has room for it.
+fn short_stem(name: &str) -> &str {
+    let stem = stem(name);
+    let mut end = stem.len().min(90);
+    while !stem.is_char_boundary(end) {
+        end -= 1;
+    }
+    stem.split_at(end).0
+}
+
 /// Returns the pack of an `.npy` file: a header of its own, the data of the file, and a description.
 fn of_npy(name: &str, size: u64) -> Result<Tar> {
-    let name = name.strip_suffix(".npy").unwrap_or(name);
+    let stem = short_stem(name.strip_suffix(".npy").unwrap_or(name));
     let failed = |error: FormatError| error.message().in_words(Words::Library);
     let mut input = Cursor { at: 0 };
     let header = NpyHeader::read(&mut input).map_err(failed)?;
     let begin = header.len;
     let options = ImportOptions { keep_endian: true, ..ImportOptions::default() };
     let reader = NpyReader::new(Cursor { at: 0 }, options).map_err(failed)?;
-    let variable = reader.variable(stem(name)).map_err(failed)?;
+    let variable = reader.variable(stem).map_err(failed)?;
     let is_swapped = header.descr.to_string().contains('>');
     if is_swapped && !variable.header.flags().contains(Flags::BIG_ENDIAN) {
         return Err("it has big-endian structures; convert it with `ra-pack convert`".into());
@@ -62,8 +72,8 @@ fn of_npy(name: &str, size: u64) -> Result<Tar> {
     }
     let yaml = Document::of(variable.description, false).to_yaml();
     let mut tar = Tar::default();
-    tar.member(&format!("{}.ra", stem(name)), &variable.header.encode(), data)?;
-    tar.member(&format!("{}.yaml", stem(name)), yaml.as_bytes(), 0..0)?;
+    tar.member(&format!("{stem}.ra"), &variable.header.encode(), data)?;
+    tar.member(&format!("{stem}.yaml"), yaml.as_bytes(), 0..0)?;
     Ok(tar)
 }
 
@@ -105,7 +115,7 @@ impl Tar {
             let room = header.iter_mut().skip(at);
             room.zip(text.bytes()).for_each(|(place, byte)| *place = byte);
         };
-        put(0, name.get(..99).unwrap_or(name));
+        put(0, name);
         put(100, "0000644\0");
         put(108, "0000000\0");
         put(116, "0000000\0");

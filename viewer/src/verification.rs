@@ -59,13 +59,15 @@ pub(crate) fn verify(opened: &Opened, arguments: &Arguments) -> Result {
         _ => "open",
     };
     let findings: Vec<Value> = report.findings.iter().take(MOST_FINDINGS).map(finding).collect();
+    let errors = count_errors(&report.findings);
     Ok(json!({
         "verdict": verdict,
         "findings": findings,
-        "more": report.findings.len().saturating_sub(MOST_FINDINGS),
+        "errors": errors,
+        "warnings": report.findings.len() - errors,
         "summary": [summary(&report)],
         "bytes": report.bytes,
-        "confirmed": report.contents_read && count_errors(&report.findings) == 0,
+        "confirmed": report.contents_read && errors == 0,
     })
     .into())
 }

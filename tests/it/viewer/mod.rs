@@ -146,6 +146,7 @@ fn the_viewer_saves_what_the_command_saves_and_opens_single_files() {
     let depth = root().join("examples/experiment/thermistors/depth.ra");
     ra("convert", &[&depth, &room.file("depth.npy")], &["-q"]);
     fs::copy(depth, room.file("depth.ra")).unwrap();
+    fs::copy(room.file("depth.npy"), room.file(&format!("x{}.npy", "ö".repeat(60)))).unwrap();
     room.look("downloads", &json!({}));
 }
 
@@ -180,9 +181,12 @@ fn the_viewer_finds_what_the_command_finds() {
     }
     room.pack("deflated.zip", &sample, &["--compression", "deflate"]);
     room.pack("zstd.zip", &sample, &["--compression", "zstd"]);
+    // Its finding has an expected and a found value.
+    fs::copy(root().join("tests/vectors/packs/bad-shape.zip"), room.file("bad-shape.zip")).unwrap();
     let names = [
         "mooring.zip",
         "damaged.zip",
+        "bad-shape.zip",
         "mooring.tar",
         "mooring.tar.gz",
         "mooring.tar.zst",

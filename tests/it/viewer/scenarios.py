@@ -234,10 +234,11 @@ def downloads(page, viewer, directory, wanted):
         expect(found == read(content), True, f"the array as {ending} equals that of the command")
     # Single files.
     values = "return [...document.querySelectorAll('.table td')].map((cell) => cell.textContent)"
-    for name in ("depth.ra", "depth.npy"):
+    long = "x" + "ö" * 60
+    for name, shown in (("depth.ra", "depth"), ("depth.npy", "depth"), (f"{long}.npy", "x" + "ö" * 44)):
         page.choose(directory / name)
         page.wait("return document.querySelector('#name').textContent", name)
-        page.wait("return document.querySelector('article')?.getAttribute('aria-label')", "depth")
+        page.wait("return document.querySelector('article')?.getAttribute('aria-label')", shown)
         page.wait(values, of=lambda cells: cells[:1] == ["1."] and len(cells) == 10, what=f"the values of {name}")
     # A drop, as the browser reports it.
     page.run(
@@ -255,7 +256,7 @@ def downloads(page, viewer, directory, wanted):
 def finding_texts(page):
     return page.run(
         "return [...document.querySelectorAll('#verification .finding')].map((it) => [it.querySelector('code').textContent,"
-        "it.querySelector('p').textContent, it.querySelector('details .text')?.textContent ?? ''])"
+        "it.querySelector('p').textContent, it.querySelector('details .text')?.textContent ?? '', it.textContent])"
     )
 
 
@@ -271,8 +272,11 @@ def verifies(page, viewer, directory, wanted):
         expect("✓" in verdict, command["verdict"] == "valid", f"{name}: {verdict}")
         found = finding_texts(page)
         codes = [finding["code"] for finding in command["findings"]]
-        expect([code for code, _, _ in found], codes, f"codes of {name}")
-        for (_, text, explanation), finding in zip(found, command["findings"]):
+        expect([code for code, *_ in found], codes, f"codes of {name}")
+        for (_, text, explanation, whole), finding in zip(found, command["findings"]):
+            for value in ("expected", "found"):
+                shown = f"{value} {finding.get(value, '')}"[:1000]
+                expect(value not in finding or shown in whole, True, f"{shown!r} is in {whole!r}")
             expect(finding["message"] in text, True, f"{finding['message']!r} is in {text!r}")
             expect(len(explanation) > 40, True, f"the explanation of {finding['code']}")
         if name == "damaged.zip":
