@@ -12,6 +12,7 @@ use ra_pack::finding::{Excerpt, MANY, Place, grouped};
 use ra_pack::message::Words;
 use ra_pack::path::{escape, escape_path};
 use ra_pack::verify::Verdict;
+use ra_pack::verify::summary;
 use ra_pack::{Error, Finding, Pack};
 
 use super::output::Output;
@@ -148,17 +149,9 @@ pub(crate) fn print<T: AsRef<Path>>(
     grouped(findings, limit).try_for_each(|one| output.result(&text(one)))
 }
 
-/// Counts errors and warnings among findings.
-pub(crate) fn counts(findings: &[Finding]) -> (u64, u64) {
-    findings.iter().fold((0, 0), |(errors, warnings), finding| {
-        let count = finding.count;
-        if finding.is_error() { (errors + count, warnings) } else { (errors, warnings + count) }
-    })
-}
-
 /// Formats the numbers of errors and warnings, without those that are 0.
 pub(crate) fn counts_text(findings: &[Finding]) -> impl Iterator<Item = String> {
-    let (errors, warnings) = counts(findings);
+    let (errors, warnings) = summary::counts(findings);
     let counts = [(errors, "error"), (warnings, "warning")].into_iter();
     counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun))
 }
@@ -212,7 +205,7 @@ pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     let what = match error {
         // The findings are printed before.
         Error::Refused { path, findings } => {
-            let errors = match counts(findings) {
+            let errors = match summary::counts(findings) {
                 (0, _) => "warnings treated as errors".to_owned(),
                 (errors, _) => counted(errors, "error"),
             };

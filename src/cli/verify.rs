@@ -1,6 +1,7 @@
 //! `ra-pack verify`, `ra-pack validate` and `ra-pack manifest`
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use ra_pack::audit::{AuditLog, AuditPlan, Budget, PlanOptions, plan};
 use ra_pack::digest::Algorithm;
 use ra_pack::finding::MANY;
 use ra_pack::inspect::{ValidateOptions, ValidateReport};
-use ra_pack::path::escape;
+use ra_pack::verify::summary;
 use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
 use ra_pack::write::ManifestOptions;
-use ra_pack::{Code, Container, Finding, ndl};
+use ra_pack::{Code, Finding, ndl};
 
 use super::audit::{CORRUPT, FUTURE, print_lines};
 use super::common::{self, Common};
@@ -259,7 +260,7 @@ fn print_report(
         diagnostics::print(place, &report.findings, MANY, output)?;
     }
     if !json && (!output.quiet || !report.is_valid()) {
-        output.result(&summary(report, valid))?;
+        output.result(&result_text(report, valid))?;
         let counts = report.metadata.as_ref().filter(|_| report.is_valid() && !output.is_closed());
         if let Some(lacks) = counts.and_then(|counts| lacks(counts, &target)) {
             output.note(&lacks);
@@ -303,99 +304,20 @@ impl TargetCounts {
 }
 
 /// Formats the verdict on one target: one line if it is valid, otherwise also the intact part and the next step.
-fn summary(report: &VerifyReport, valid: &str) -> String {
+fn result_text(report: &VerifyReport, valid: &str) -> String {
     let valid = if report.contents_read { valid } else { "no errors found, contents not read" };
     let verdict = diagnostics::verdict(&report.findings, valid);
-    let manifests = match report.manifests.len() {
-        0 if report.container.is_none() && report.arrays == 1 => ", not in a manifest".to_owned(),
-        0 => String::new(),
-        _ if report.contents_read => format!(", checked against {}", report.manifests.join(", ")),
-        _ => format!(", {}", report.manifests.join(", ")),
-    };
-    let blocks = report.blocks.as_ref().map_or_else(String::new, |blocks| {
-        let (files, size) = (counted(blocks.files, "file"), human_bytes(blocks.block_size));
-        format!(", {files} by blocks of {size} instead of digests of whole files")
-    });
     let time = if report.seconds < SHOWN_SECONDS {
         String::new()
     } else {
         format!(", {:.1} s", report.seconds)
     };
-    let shard = report.shard.map_or(String::new(), |shard| format!(", contents of shard {shard}"));
-    let mut text = format!(
-        "{}: {verdict} ({}, {}, {}{shard}{}{blocks}{}{time})\n",
-        ra_pack::path::escape_path(&report.target),
-        counted(report.arrays, "array"),
-        counted(report.files, "file"),
-        human_bytes(report.bytes),
-        escape(&manifests),
-        bag(report),
-    );
-    for signature in &report.signatures {
-        let name = escape(signature);
-        text = format!(
-            "{text}  signature: {name} (not checked; verify it with the tool that made it)\n"
-        );
-    }
-    if diagnostics::counts(&report.findings).0 > 0 {
-        text.push_str(&remains(report));
+    let target = ra_pack::path::escape_path(&report.target);
+    let mut text = format!("{target}: {verdict} ({}{time})\n", summary::extent(report));
+    for line in summary::remarks(report, &shell::path(&report.target)) {
+        writeln!(text, "  {line}").expect("texts can grow");
     }
     text
-}
-
-/// Returns the lines about the intact part of a damaged target, and the next step.
-fn remains(report: &VerifyReport) -> String {
-    let Some(intact) = &report.intact else {
-        let why = if report.files == 0 && report.container.is_none() {
-            "the pack cannot be opened"
-        } else if report.manifests.is_empty() {
-            "there is no manifest"
-        } else if report.shard.is_some() {
-            "other shards were not read"
-        } else {
-            "the contents were not read"
-        };
-        return format!("  intact: unknown, because {why}\n");
-    };
-    let next = match (intact.files, report.container) {
-        (all, _) if all == report.files => {
-            "every file is intact; fix the errors above, and pack them again if they change"
-                .to_owned()
-        }
-        (0, _) => "restore the pack from another copy".to_owned(),
-        (_, Some(Container::Directory)) => {
-            "restore the files named above from another copy".to_owned()
-        }
-        (_, _) => format!(
-            "restore the files named above from another copy; `ra-pack extract {} -C DIR` unpacks the rest",
-            shell::path(&report.target)
-        ),
-    };
-    format!(
-        "  intact: {} of {}, {} of {}, {} of {}\n  next: {next}\n",
-        intact.arrays,
-        counted(report.arrays, "array"),
-        intact.files,
-        counted(report.files, "file"),
-        human_bytes(intact.bytes),
-        human_bytes(report.bytes),
-    )
-}
-
-/// Returns the state of the bag, and the version of the crate.
-fn bag(report: &VerifyReport) -> String {
-    let bag = report.bag.as_ref().map(|bag| {
-        let state = match (bag.complete, bag.valid) {
-            (_, true) => "valid",
-            (true, false) if report.contents_read => "complete, not valid",
-            (true, false) => "complete by names and sizes",
-            (false, false) => "incomplete",
-        };
-        let version = bag.version.as_deref().unwrap_or("without a version");
-        format!(", BagIt {} {state}", escape(version))
-    });
-    let ro_crate = report.ro_crate.as_ref().map(|name| format!(", RO-Crate {}", escape(name)));
-    format!("{}{}", bag.unwrap_or_default(), ro_crate.unwrap_or_default())
 }
 
 #[derive(Debug, Args)]

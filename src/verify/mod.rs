@@ -11,6 +11,8 @@ mod proof;
 mod report;
 mod shard;
 mod share;
+#[cfg(feature = "display")]
+pub mod summary;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;

@@ -3,8 +3,8 @@
 
 const VERDICTS = {
   valid: ["good", "✓", "Valid"],
-  "not valid": ["bad", "✗", "Not valid"],
-  open: ["warn", "!", "Not confirmed"],
+  not_valid: ["bad", "✗", "Not valid"],
+  not_verified: ["warn", "!", "Not confirmed"],
 };
 
 /** A finding as the command prints it, with its explanation. */
@@ -133,10 +133,10 @@ class Verification {
     const isLong = report.seconds > 1;
     const told = `${bytes(report.bytes)} in ${report.seconds.toFixed(1)} s${isLong ? `, ${bytes(Math.round(speed))}/s` : ""}`;
     const shown = report.findings.slice(0, 200);
-    const left = report.errors + report.warnings - shown.length;
+    const left = report.number - shown.length;
     return [kind,
       el("p", { class: "mark" }, el("b", null, text)),
-      report.summary.map((line) => el("p", null, line)),
+      [report.extent, ...report.remarks].map((line) => el("p", null, line)),
       el("p", { class: "n" }, told, this.manifest && `, compared with ${this.manifest.name}`),
       shown.map(findingElement),
       left > 0 && el("p", { class: "n" }, `and ${count(left, "more finding")}`),

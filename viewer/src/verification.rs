@@ -2,11 +2,11 @@
 
 use ra_pack::Finding;
 use ra_pack::digest::Digest;
-use ra_pack::display::text::human_bytes;
-use ra_pack::finding::{Place, count_errors};
-use ra_pack::message::{Words, counted};
+use ra_pack::finding::Place;
+use ra_pack::message::Words;
 use ra_pack::path::escape;
-use ra_pack::verify::{KnownFiles, Verdict, VerifyOptions, VerifyReport};
+use ra_pack::verify::summary::{counts, extent, remarks};
+use ra_pack::verify::{KnownFiles, VerifyOptions};
 use serde_json::{Value, json};
 
 use crate::answer::{Arguments, Result};
@@ -53,37 +53,20 @@ pub(crate) fn verify(opened: &Opened, arguments: &Arguments) -> Result {
         ..VerifyOptions::default()
     };
     let report = opened.pack.verify(&options)?;
-    let verdict = match report.verdict {
-        Verdict::Valid => "valid",
-        Verdict::NotValid => "not valid",
-        _ => "open",
-    };
     let findings: Vec<Value> = report.findings.iter().take(MOST_FINDINGS).map(finding).collect();
-    let errors = count_errors(&report.findings);
+    let (errors, warnings) = counts(&report.findings);
     Ok(json!({
-        "verdict": verdict,
+        "verdict": report.verdict,
         "findings": findings,
         "errors": errors,
-        "warnings": report.findings.len() - errors,
-        "summary": [summary(&report)],
+        "warnings": warnings,
+        "extent": extent(&report),
+        "remarks": remarks(&report, "PACK"),
+        "number": report.findings.len(),
         "bytes": report.bytes,
         "confirmed": report.contents_read && errors == 0,
     })
     .into())
-}
-
-fn summary(report: &VerifyReport) -> String {
-    let manifests = match &report.manifests[..] {
-        [] => String::new(),
-        all => format!(", checked against {}", all.join(", ")),
-    };
-    escape(&format!(
-        "{}, {}, {}{manifests}",
-        counted(report.arrays, "array"),
-        counted(report.files, "file"),
-        human_bytes(report.bytes)
-    ))
-    .to_string()
 }
 
 fn finding(finding: &Finding) -> Value {

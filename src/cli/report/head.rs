@@ -9,11 +9,11 @@ use ra_pack::finding::Place;
 use ra_pack::inspect::Listed;
 use ra_pack::message::Words;
 use ra_pack::ndl::Attribute;
+use ra_pack::verify::summary;
 use ra_pack::verify::{Verdict, VerifyReport};
 use ra_pack::write::Layout;
 use ra_pack::{Container, Finding};
 
-use super::super::diagnostics;
 use super::super::shell;
 use super::super::text::{grouped, human_bytes};
 use super::card::{self, Subject, cut, split, stem};
@@ -100,7 +100,7 @@ pub(super) fn facts(facts: &PackFacts<'_>) -> Html {
 
 /// Returns the verdict and all findings.
 pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) -> Html {
-    let (errors, warnings) = diagnostics::counts(findings);
+    let (errors, warnings) = summary::counts(findings);
     let also = match warnings {
         0 => String::new(),
         count => format!(", {}", counted(count, "warning")),

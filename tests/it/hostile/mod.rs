@@ -295,8 +295,14 @@ fn judge(cases: &[Case]) {
 
 /// Returns the malformed archives that are single files, with their names.
 pub(crate) fn malformed() -> Vec<(&'static str, Vec<u8>)> {
-    let all =
-        [containers::cases(), members::cases(), names::cases(), manifests::cases(), tars::cases()];
+    let all = [
+        containers::cases(),
+        members::cases(),
+        names::cases(),
+        manifests::cases(),
+        arrays::cases(),
+        tars::cases(),
+    ];
     all.into_iter().flatten().map(|case| (case.file, case.bytes)).collect()
 }
 

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::experiment::{Experiment, FLOAT32, UINT8, le, ra_pack};
 use crate::foreign::installed;
+use crate::hostile;
 use crate::run::ra;
 use crate::skips::skip;
 
@@ -78,7 +79,8 @@ impl Room {
         let script = root().join("tests/it/viewer/scenarios.py");
         let mut run = Command::new("python3");
         run.arg("-B").arg(script).arg(scenario).arg(self.file("viewer.html")).arg(self.0.path());
-        let looked = run.arg(wanted.to_string()).output().unwrap();
+        fs::write(self.file("expected.json"), wanted.to_string()).unwrap();
+        let looked = run.output().unwrap();
         let told = String::from_utf8_lossy(&looked.stderr);
         assert!(looked.status.success(), "{scenario}: {told}");
     }
@@ -203,6 +205,54 @@ fn the_viewer_finds_what_the_command_finds() {
     fs::write(room.file("other.manifest-sha256.txt"), other).unwrap();
     room.large(24);
     room.look("verifies", &json!({ "packs": packs, "large": 24 }));
+}
+
+/// Returns what the command says about a file, as the viewer says it.
+fn verdict(file: &Path) -> Value {
+    let report = ra("verify", &[file], &["--json"]).json();
+    let findings = report["findings"].as_array().unwrap();
+    let count = |severity: &str| -> u64 {
+        let of_it = findings.iter().filter(|finding| finding["severity"] == severity);
+        // The last one can be a count of others.
+        let message = |finding: &Value| finding["message"].as_str().unwrap().to_owned();
+        let unlisted = |text: String| {
+            let number = text.strip_suffix(" more problems of this kind are not listed");
+            number.map_or(1, |number| number.parse::<u64>().unwrap())
+        };
+        of_it.map(message).map(unlisted).sum()
+    };
+    let words = |finding: &Value| json!([finding["code"], finding["severity"], finding["message"]]);
+    json!({
+        "verdict": report["verdict"],
+        "errors": count("error"),
+        "warnings": count("warning"),
+        "findings": findings.iter().take(1000).map(words).collect::<Vec<_>>(),
+    })
+}
+
+#[test]
+fn the_viewer_agrees_with_the_command_about_every_vector_and_malformed_pack() {
+    let Some(room) = Room::new() else { return };
+    let vectors = fs::read_dir(root().join("tests/vectors/packs")).unwrap();
+    let vectors = vectors.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let vectors = vectors.map(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, fs::read(path).unwrap())
+    });
+    let malformed = hostile::malformed().into_iter().map(|(name, bytes)| (name.to_owned(), bytes));
+    let files = vectors.filter(|(name, _)| !name.ends_with("sha256.txt")).chain(malformed);
+    let verdicts: BTreeMap<String, Value> = files
+        .enumerate()
+        .map(|(nth, (name, bytes))| {
+            let path = format!("{nth}/{name}");
+            let file = room.file(&path);
+            fs::create_dir(file.parent().unwrap()).unwrap();
+            fs::write(&file, bytes).unwrap();
+            (path, verdict(&file))
+        })
+        .collect();
+    assert!(verdicts.len() > 300, "{}", verdicts.len());
+    room.look("agrees", &json!(verdicts));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 """Checks the viewer in a browser.
 
-    scenarios.py SCENARIO VIEWER DIRECTORY EXPECTED
+    scenarios.py SCENARIO VIEWER DIRECTORY
 
-VIEWER is the page, DIRECTORY has the packs, EXPECTED is JSON: what the command says about them.
+VIEWER is the page, DIRECTORY has the packs, and expected.json: what the command says about them.
 """
 
 import ast
@@ -427,6 +427,42 @@ def hostile(page, viewer, directory, wanted):
         page.quiet()
 
 
+VERIFY = """
+const [path, name] = arguments;
+const file = new File([await (await fetch(path)).blob()], name);
+const core = new Core({ file, name });
+try {
+  const { verdict, findings, errors, warnings } = await core.call("verify");
+  return { verdict, errors, warnings, findings: findings.map(({ code, severity, message }) => [code, severity, message]) };
+} catch (error) {
+  return { error: error.message };
+} finally {
+  core.stop();
+}
+"""
+
+
+def agrees(page, viewer, directory, wanted):
+    """Verifies each file as the command does: with the same verdict, and the same findings in the same words.
+
+    If the file cannot be opened, the page says so in the words of the first finding.
+    """
+    page.go(f"{serve(directory).root}/viewer.html")
+    different = []
+    for path, command in wanted.items():
+        found = page.run(VERIFY, path, path.split("/")[-1])
+        if "error" in found:
+            words = [f"error[{code}]: {message}" for code, _, message in command["findings"][:1]]
+            agrees = command["verdict"] != "valid" and all(text in found["error"] for text in words)
+        else:
+            agrees = found == command
+        if not agrees:
+            different.append(f"{path}:\n  viewer:  {found}\n  command: {command}")
+    if different:
+        raise SystemExit("\n".join([f"{len(different)} of {len(wanted)} differ:", *different]))
+    page.quiet()
+
+
 def write_many(path, number):
     """Writes a pack of very many arrays in groups of 1000."""
     array = b"rawarray" + struct.pack("<6Q", 0, 3, 4, 8, 1, 2) + bytes(8)
@@ -501,6 +537,6 @@ def inside(page, viewer, directory, wanted):
 
 
 if __name__ == "__main__":
-    scenario, viewer, directory, wanted = sys.argv[1:]
+    scenario, viewer, directory = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
     with Page() as page:
-        globals()[scenario](page, pathlib.Path(viewer), pathlib.Path(directory), json.loads(wanted))
+        globals()[scenario](page, viewer, directory, json.loads((directory / "expected.json").read_text()))
