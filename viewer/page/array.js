@@ -3,6 +3,8 @@
 
 /** Arrays up to this size have statistics at once: of a file, and over a network. */
 const STATISTICS_AT_ONCE = { file: 16 << 20, url: 1 << 20 };
+/** Selections up to this size are plotted at once. */
+const PLOT_AT_ONCE = { file: 64 << 20, url: 8 << 20 };
 const TABLE_ROWS = 100;
 const TABLE_COLUMNS = 20;
 
@@ -252,9 +254,15 @@ class ArrayView {
     return { width, height: Math.round(Math.max(300, Math.min(width * 0.6, 520))) };
   }
 
-  async drawPlot() {
+  async drawPlot(isAsked = false) {
+    const most = isAsked ? undefined : this.atOnce(PLOT_AT_ONCE);
     try {
-      const answer = await this.app.core.call("plot", { ...this.asked, ...this.size, theme: this.app.theme() });
+      const answer = await this.app.core.call("plot", { ...this.asked, ...this.size, theme: this.app.theme(), most });
+      if (answer.reads) {
+        const draw = button("Draw", () => this.plots.run(() => this.drawPlot(true)));
+        this.showTrouble(el("p", null, draw, el("span", { class: "n" }, ` reads ${bytes(answer.reads)}`)));
+        return;
+      }
       const address = URL.createObjectURL(new Blob([answer.svg], { type: "image/svg+xml" }));
       this.picture.src = address;
       this.picture.alt = answer.description;
@@ -264,11 +272,19 @@ class ArrayView {
       this.trouble.hidden = true;
       this.picture.hidden = false;
     } catch (error) {
-      if (error.isStopped) return;
-      this.trouble.replaceChildren(this.failure(error));
-      this.trouble.hidden = false;
-      this.picture.hidden = true;
+      if (!error.isStopped) this.showTrouble(this.failure(error));
     }
+  }
+
+  /** Shows something in place of the plot. */
+  showTrouble(content) {
+    this.trouble.replaceChildren(content);
+    this.trouble.hidden = false;
+    this.picture.hidden = true;
+  }
+
+  atOnce(limits) {
+    return limits[this.app.source.url ? "url" : "file"];
   }
 
   async savePlot(format) {
@@ -362,9 +378,8 @@ class ArrayView {
 
   async drawStatistics(isAsked) {
     this.app.aside.stop();
-    const atOnce = STATISTICS_AT_ONCE[this.app.source.url ? "url" : "file"];
     const compute = () => this.drawStatistics(true);
-    if (!isAsked && this.facts.bytes > atOnce) {
+    if (!isAsked && this.facts.bytes > this.atOnce(STATISTICS_AT_ONCE)) {
       this.numbers.replaceChildren(button("Compute", compute), el("span", { class: "n" }, ` reads up to ${bytes(this.facts.bytes)}`));
       return;
     }

@@ -6,12 +6,13 @@ use ra_pack::display::plot::frame::Chart;
 use ra_pack::display::plot::scene::{BLACK, INK, PALE, WHITE};
 use ra_pack::display::plot::words::{image_text, line_text};
 use ra_pack::path::escape;
-use ra_pack::ra::{ElementKind, split_slice};
+use ra_pack::ra::{ElementKind, parse_slice};
 use ra_pack::read::{ComplexPart, Sample, SampleOptions};
 use serde_json::json;
 
 use crate::answer::{Arguments, Result};
 use crate::contents::Opened;
+use crate::table::selected;
 
 /// Colours of a light page, each with the one of a dark page.
 const DARK: [([u8; 3], [u8; 3]); 4] = [
@@ -21,7 +22,7 @@ const DARK: [([u8; 3], [u8; 3]); 4] = [
     (INK, [0x7F, 0xB3, 0xF5]),
 ];
 
-/// Answers with an SVG.
+/// Answers with an SVG, or with the number of bytes that a plot would read if they are more than `most`.
 pub(crate) fn plot(opened: &Opened, arguments: &Arguments) -> Result {
     let array = opened.array(arguments)?;
     let side = |name: &str, usual: usize| {
@@ -29,13 +30,21 @@ pub(crate) fn plot(opened: &Opened, arguments: &Arguments) -> Result {
         u32::try_from(length).unwrap_or(u32::MAX)
     };
     let (width, height) = (side("width", 800), side("height", 500));
-    let is_complex = array.header()?.element().kind() == ElementKind::Complex;
+    let element = array.header()?.element();
+    let is_complex = element.kind() == ElementKind::Complex;
     let part = match arguments.text("part") {
         Some("angle") => Some(ComplexPart::Phase),
         _ => Some(ComplexPart::Magnitude),
     };
     let shape = array.shape()?;
     let slice = arguments.slice();
+    let parts = parse_slice(slice.as_deref().unwrap_or_default(), &shape);
+    let parts = parts.map_err(|error| error.to_string())?;
+    let counts = parts.iter().zip(&shape).map(|(part, size)| selected(*part, *size));
+    let reads = counts.fold(element.elbyte(), u64::saturating_mul);
+    if arguments.number("most").is_some_and(|most| reads > most as u64) {
+        return Ok(json!({ "reads": reads }).into());
+    }
     let options = SampleOptions {
         slice: slice.clone(),
         columns: width.saturating_sub(150).max(50) as usize,
@@ -45,8 +54,6 @@ pub(crate) fn plot(opened: &Opened, arguments: &Arguments) -> Result {
         ..SampleOptions::default()
     };
     // Across is the second of the dimensions that are shown, unless the page asks for the first.
-    let parts = split_slice(slice.as_deref().unwrap_or_default(), shape.len());
-    let parts = parts.map_err(|error| error.to_string())?;
     let (x, y) = (arguments.number("x"), arguments.number("y"));
     let sample = match x.zip(y) {
         Some((x, y)) if parts.len() >= 2 => {

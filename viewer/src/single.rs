@@ -19,9 +19,6 @@ use crate::source::{Source, progress};
 /// Block of a tar.
 const BLOCK: u64 = 512;
 
-/// Largest size that a plain tar header has room for.
-const MOST: u64 = 1 << 33;
-
 /// Opens the source. Also returns whether it is a single array.
 pub(crate) fn open(name: &str) -> Result<(Pack, bool)> {
     let size = ReadAt::len(&Source).map_err(|error| error.to_string())?;
@@ -31,7 +28,7 @@ pub(crate) fn open(name: &str) -> Result<(Pack, bool)> {
     let progress = progress();
     if start == b"rawarray" {
         let mut tar = Tar::default();
-        tar.member(&format!("{}.ra", short_stem(name)), &[], 0..size)?;
+        tar.member(&format!("{}.ra", short_stem(name)), &[], 0..size);
         return Ok((Pack::open_source_watched(tar, name, &progress)?, true));
     }
     if start.starts_with(&MAGIC) {
@@ -72,8 +69,8 @@ fn of_npy(name: &str, size: u64) -> Result<Tar> {
     }
     let yaml = Document::of(variable.description, false).to_yaml();
     let mut tar = Tar::default();
-    tar.member(&format!("{stem}.ra"), &variable.header.encode(), data)?;
-    tar.member(&format!("{stem}.yaml"), yaml.as_bytes(), 0..0)?;
+    tar.member(&format!("{stem}.ra"), &variable.header.encode(), data);
+    tar.member(&format!("{stem}.yaml"), yaml.as_bytes(), 0..0);
     Ok(tar)
 }
 
@@ -105,11 +102,8 @@ enum Piece {
 
 impl Tar {
     /// Adds a member: some bytes, and a part of the source.
-    fn member(&mut self, name: &str, bytes: &[u8], part: Range<u64>) -> Result<()> {
+    fn member(&mut self, name: &str, bytes: &[u8], part: Range<u64>) {
         let len = bytes.len() as u64 + (part.end - part.start);
-        if len >= MOST {
-            return Err("a single array of 8 GiB or more is shown only in a pack".into());
-        }
         let mut header = vec![0; 512];
         let mut put = |at: usize, text: &str| {
             let room = header.iter_mut().skip(at);
@@ -119,11 +113,13 @@ impl Tar {
         put(100, "0000644\0");
         put(108, "0000000\0");
         put(116, "0000000\0");
-        put(124, &format!("{len:011o}\0"));
         put(136, "00000000000\0");
         put(148, "        ");
         put(156, "0");
         put(257, "ustar\x0000");
+        // As a binary number, which begins with 128: an octal one has room for 8 GiB.
+        let size = [[128, 0, 0, 0].as_slice(), &len.to_be_bytes()].concat();
+        header.iter_mut().skip(124).zip(size).for_each(|(place, byte)| *place = byte);
         let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
         let sum = format!("{sum:06o}\0 ");
         header.iter_mut().skip(148).zip(sum.bytes()).for_each(|(place, byte)| *place = byte);
@@ -132,7 +128,6 @@ impl Tar {
         self.put(Piece::OfSource(part));
         let filler = len.next_multiple_of(BLOCK) - len;
         self.put(Piece::Bytes(vec![0; usize::try_from(filler).unwrap_or(0)]));
-        Ok(())
     }
 
     fn put(&mut self, piece: Piece) {

@@ -63,6 +63,11 @@ impl Range {
     }
 }
 
+/// Returns the number of positions that a part of a slice selects.
+pub(crate) fn selected(part: SliceInfoElem, extent: u64) -> u64 {
+    Range::of(part, extent).map_or(1, |range| range.count)
+}
+
 /// Answers with at most some rows and columns of the selected part.
 pub(crate) fn table(opened: &Opened, arguments: &Arguments) -> Result {
     let array = opened.array(arguments)?;

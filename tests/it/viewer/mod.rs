@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use crate::experiment::{Experiment, FLOAT32, UINT8, le, ra_pack};
 use crate::foreign::installed;
 use crate::hostile;
+use crate::python::Python;
 use crate::run::ra;
 use crate::skips::skip;
 
@@ -149,7 +150,9 @@ fn the_viewer_saves_what_the_command_saves_and_opens_single_files() {
     ra("convert", &[&depth, &room.file("depth.npy")], &["-q"]);
     fs::copy(depth, room.file("depth.ra")).unwrap();
     fs::copy(room.file("depth.npy"), room.file(&format!("x{}.npy", "ö".repeat(60)))).unwrap();
-    room.look("downloads", &json!({}));
+    let Some(python) = Python::with(&["numpy"]) else { return };
+    let python = python.command().get_program().to_str().unwrap().to_owned();
+    room.look("downloads", &json!({ "python": python }));
 }
 
 #[test]

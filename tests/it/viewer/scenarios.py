@@ -10,6 +10,7 @@ import hashlib
 import json
 import pathlib
 import struct
+import subprocess
 import sys
 import time
 import urllib.parse
@@ -232,6 +233,9 @@ def downloads(page, viewer, directory, wanted):
         content = (directory / f"wanted.{ending}").read_bytes()
         found = read(saved(f".{ending}", f"temperature.{ending}"))
         expect(found == read(content), True, f"the array as {ending} equals that of the command")
+    code = page.run("return [...document.querySelectorAll('main pre')].find((it) => it.textContent.includes('import numpy')).textContent")
+    ran = subprocess.run([wanted["python"], "-c", f"{code}\nprint(x.shape, x[3, 5])"], cwd=directory, capture_output=True, text=True)
+    expect(ran.stdout.strip(), "(10, 149) 15.7375", f"what the Python code prints:\n{code}\n{ran.stderr}")
     # Single files.
     values = "return [...document.querySelectorAll('.table td')].map((cell) => cell.textContent)"
     long = "x" + "ö" * 60
@@ -240,6 +244,17 @@ def downloads(page, viewer, directory, wanted):
         page.wait("return document.querySelector('#name').textContent", name)
         page.wait("return document.querySelector('article')?.getAttribute('aria-label')", shown)
         page.wait(values, of=lambda cells: cells[:1] == ["1."] and len(cells) == 10, what=f"the values of {name}")
+    # The page asks before it reads a large array for a plot, and shows its values at once.
+    count = 9 << 27
+    with open(directory / "huge.ra", "wb") as file:
+        file.write(struct.pack("<8s6Q", b"rawarray", 0, 3, 8, 8 * count, 1, count))
+        file.seek(8 * count - 8, 1)
+        file.write(struct.pack("<d", 7.5))
+    page.choose(directory / "huge.ra")
+    page.wait("return document.querySelector('.plot')?.textContent", "Draw reads 9.0 GiB")
+    page.hash(f"#huge?slice={count - 1}:")
+    page.wait(values, ["7.5"], what="the last value of an array of 9 GiB")
+    page.wait(PLOT)
     # A drop, as the browser reports it.
     page.run(
         "const data = new DataTransfer(); data.items.add(new File(['no pack'], 'dropped.zip'));"
