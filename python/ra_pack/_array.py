@@ -1,11 +1,12 @@
 """Parts of `Array` that need no speed."""
 
-from dataclasses import dataclass, field
+import os
 from typing import Any, NoReturn
 
 import numpy as np
 
-from ._errors import Mismatch, Unsupported
+from . import _ra_pack
+from ._errors import InvalidOption, Mismatch, Unsupported
 from ._ra_pack import Array, open
 
 
@@ -26,7 +27,6 @@ def open_array(path: Any, name: str) -> Array:
     return open(path)[name]
 
 
-@dataclass(frozen=True)
 class Plot:
     """A picture of an array, which notebooks show.
 
@@ -36,7 +36,43 @@ class Plot:
         The picture as SVG.
     """
 
-    svg: str = field(repr=False)
+    def __init__(self, drawing: _ra_pack.Drawing) -> None:
+        self._drawing = drawing
+
+    @property
+    def svg(self) -> str:
+        return self._drawing.svg()
+
+    def png(self) -> bytes:
+        """Return the picture as a PNG file, with as many pixels per unit as the `scale` of the plot.
+
+        Returns
+        -------
+        bytes
+        """
+        return self._drawing.png()
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the picture to a new file, which appears in one step.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            The file; its extension is ``.png`` or ``.svg``.
+        force : bool
+            Replace an existing file.
+
+        Raises
+        ------
+        InvalidOption
+            If the extension is another one.
+        FileExistsError
+            If the file exists and `force` is false.
+        """
+        extension = os.path.splitext(path)[1].lower()
+        if extension not in (".png", ".svg"):
+            raise InvalidOption(f"`path=`: expected the extension .png or .svg, found `{os.fspath(path)}`")
+        _ra_pack.write_file(path, self.png() if extension == ".png" else self.svg.encode(), force)
 
     def _repr_svg_(self) -> str:
         return self.svg

@@ -48,6 +48,7 @@ fn _ra_pack(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<writer::Writer>()?;
     module.add_class::<writer::BlockWriter>()?;
     module.add_class::<audit::AuditLog>()?;
+    module.add_class::<plot::Drawing>()?;
     module.add_function(wrap_pyfunction!(pack::open, module)?)?;
     module.add_function(wrap_pyfunction!(operations::create, module)?)?;
     module.add_function(wrap_pyfunction!(operations::verify, module)?)?;
@@ -60,6 +61,7 @@ fn _ra_pack(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(audit::line_without_result, module)?)?;
     module.add_function(wrap_pyfunction!(audit::plan, module)?)?;
     module.add_function(wrap_pyfunction!(audit::audit_report, module)?)?;
+    module.add_function(wrap_pyfunction!(plot::write_file, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     let end = wrap_pyfunction!(interrupt::end, module)?;
     module.py().import("atexit")?.call_method1("register", (end,))?;

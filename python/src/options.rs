@@ -28,13 +28,22 @@ pub(crate) fn word<T: Copy>(
     words: &[(&str, T)],
 ) -> PyResult<Option<T>> {
     let Some(given) = option::<Option<String>>(options, name)? else { return Ok(None) };
-    let found = words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value);
-    let refused = || {
-        let known = words.iter().map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>();
+    of_word(options.py(), name, &given, words.iter().copied()).map(Some)
+}
+
+/// Returns the value of a word.
+pub(crate) fn of_word<'w, T>(
+    py: Python<'_>,
+    name: &str,
+    given: &str,
+    words: impl Iterator<Item = (&'w str, T)> + Clone,
+) -> PyResult<T> {
+    let found = words.clone().find(|(word, _)| *word == given).map(|(_, value)| value);
+    found.ok_or_else(|| {
+        let known = words.map(|(word, _)| format!("`{word}`")).collect::<Vec<_>>();
         let message = format!("`{name}=`: expected {}, found `{given}`", known.join(" or "));
-        errors::named(options.py(), "InvalidOption", &message)
-    };
-    found.map(Some).ok_or_else(refused)
+        errors::named(py, "InvalidOption", &message)
+    })
 }
 
 /// Returns the options that `create` and `PackWriter` share, from a dict.

@@ -283,14 +283,50 @@ def test_statistics_are_checked(archive, tmp_path):
         ("thermistors/depth", {"title": "Depths", "log": True}, ["--title", "Depths", "--log"]),
         ("thermistors/counts", {"transpose": True}, ["--transpose"]),
         ("currents/velocity", {"slice": "0,:,:"}, ["--slice", "0,:,:"]),
-        ("currents/spectrum", {}, ["--part", "magnitude"]),
-        ("thermistors/quality", {}, []),
+        ("currents/spectrum", {}, []),
+        ("currents/spectrum", {"part": "phase"}, ["--part", "phase"]),
+        ("thermistors/quality", {"raw": True}, ["--raw"]),
+        ("thermistors/temperature", {"cmap": "magma", "range": (8, 12.5)}, ["--cmap", "magma", "--range", "8:12.5"]),
+        ("thermistors/temperature", {"range": "2%:98%", "size": (400, 300), "jobs": 1}, ["--range", "2%:98%", "--size", "400x300"]),
+        ("thermistors/temperature", {"line": True, "slice": "::4,:"}, ["--line", "--slice", "::4,:"]),
+        ("thermistors/temperature", {"scale": 2}, ["--scale", "2"]),
     ],
 )
 def test_plots_are_those_of_the_command(archive, tmp_path, name, options, words):
     subprocess.run([*COMMAND, "plot", archive, name, "-o", tmp_path / "plot.svg", "-q", *words], check=True)
     picture = ra_pack.open(archive)[name].plot(**options)
     assert picture.svg == picture._repr_svg_() == (tmp_path / "plot.svg").read_text()
+    subprocess.run([*COMMAND, "plot", archive, name, "-o", tmp_path / "plot.png", "-q", *words], check=True)
+    assert picture.png() == (tmp_path / "plot.png").read_bytes()
+
+
+def test_plots_are_saved(archive, tmp_path):
+    picture = ra_pack.open(archive)["thermistors/depth"].plot()
+    for name, content in [("a.png", picture.png()), ("a.SVG", picture.svg.encode())]:
+        picture.save(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == content
+        with pytest.raises(FileExistsError):
+            picture.save(tmp_path / name)
+        picture.save(tmp_path / name, force=True)
+    with pytest.raises(ra_pack.InvalidOption, match=r"\.png or \.svg, found `.*a\.pdf`"):
+        picture.save(tmp_path / "a.pdf")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"cmap": "jet"}, "`cmap=`: expected `viridis` or `cividis`.*found `jet`"),
+        ({"part": "real"}, "`part=`: expected `magnitude` or `phase`"),
+        ({"range": (2, 1)}, "`range=`: expected two numbers, the smaller first"),
+        ({"range": (-1, 1), "log": True}, "`log=` needs a `range=` above 0"),
+        ({"size": (10, 10)}, "`size=`: expected a width and a height"),
+        ({"scale": 0}, "`scale=`: expected a number from 0.25 to 20"),
+        ({"size": (9000, 9000), "scale": 2}, "10000 pixels; give a smaller `size=` or `scale=`"),
+    ],
+)
+def test_options_of_plots_are_checked(archive, options, words):
+    with pytest.raises(ra_pack.InvalidOption, match=words):
+        ra_pack.open(archive)["currents/velocity"].plot("0,:,:", **options)
 
 
 def test_plots_are_refused_with_parameters(archive):

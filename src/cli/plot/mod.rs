@@ -1,6 +1,7 @@
 //! `ra-pack plot`: a picture as PNG or SVG, or a preview in a terminal.
 
 mod lines;
+mod picture;
 mod render;
 mod terminal;
 
@@ -9,7 +10,6 @@ use std::path::PathBuf;
 use clap::Args;
 pub(super) use ra_pack::display::plot::axis::extremes;
 pub(crate) use ra_pack::display::plot::chart::{draw, sampled};
-use ra_pack::display::plot::chart::{draw_both, draw_named};
 use ra_pack::display::plot::color::COLOR_MAPS;
 pub(super) use ra_pack::display::plot::color::{
     ColorMap, MAX_NAMED, RD_BU, TWILIGHT, VIRIDIS, color, of_name,
@@ -24,15 +24,14 @@ pub(super) use ra_pack::display::plot::scene::{Markup, Pixels};
 pub(super) use ra_pack::display::plot::units::typeset;
 pub(super) use ra_pack::display::plot::words::{image_text, line_text, part_name};
 use ra_pack::path::escape_path;
-use ra_pack::ra::ElementKind;
-use ra_pack::read::{ComplexPart, Sample, SampleOptions};
+use ra_pack::read::{ComplexPart, Sample};
 
-use self::lines::lines;
-use self::render::png_of;
+pub(crate) use self::picture::{Picture, nothing_in};
+pub(crate) use self::render::png_of;
 use super::array::{ByCoordinate, Stored};
 use super::common::{Choices, words};
 use super::output::Output;
-use super::text::{count, human_bytes};
+use super::text::human_bytes;
 use super::{Ending, Failure, array, shell};
 
 #[derive(Debug, Args)]
@@ -85,7 +84,7 @@ pub(crate) struct PlotArgs {
     part: Option<ComplexPart>,
 
     /// Draw values from MIN to MAX, or between percentiles such as 2%:98% [default: the range of the array].
-    #[arg(long, value_name = "MIN:MAX", value_parser = range, allow_hyphen_values = true)]
+    #[arg(long, value_name = "MIN:MAX", value_parser = range_of, allow_hyphen_values = true)]
     range: Option<Range>,
 
     /// Use a logarithmic scale. Values that are not above 0 have no place on it; a legend says so.
@@ -114,19 +113,13 @@ pub(crate) struct PlotArgs {
     jobs: Option<usize>,
 }
 
-const PARTS: &Choices<ComplexPart> = &[
+pub(crate) const PARTS: &Choices<ComplexPart> = &[
     ("magnitude", ComplexPart::Magnitude, "Absolute value"),
     ("phase", ComplexPart::Phase, "Angle in radians, from -pi to pi"),
 ];
 
-/// Largest number of pixels per side.
-const MOST_PIXELS: usize = 10_000;
-
-/// Smallest and largest length of a side, in units.
-const SIDES: std::ops::RangeInclusive<u32> = 100..=10_000;
-
 fn size(text: &str) -> Result<(u32, u32), String> {
-    let side = |text: &str| text.parse().ok().filter(|side| SIDES.contains(side));
+    let side = |text: &str| text.parse().ok();
     text.split_once(['x', 'X'])
         .and_then(|(width, height)| side(width).zip(side(height)))
         .ok_or_else(|| {
@@ -135,11 +128,11 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 fn scale(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| (0.25..=20.0).contains(number));
+    let number = text.parse().ok();
     number.ok_or_else(|| "expected a number from 0.25 to 20, such as 2".to_owned())
 }
 
-fn range(text: &str) -> Result<Range, String> {
+pub(crate) fn range_of(text: &str) -> Result<Range, String> {
     let number = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
     let percent = |text: &str| {
         number(text.trim().strip_suffix('%')?).filter(|percent| (0.0..=100.0).contains(percent))
@@ -161,89 +154,59 @@ pub(super) fn run(args: &PlotArgs, output: &Output) -> Result<Ending, Failure> {
     if let Some(path) = &args.output {
         ra_pack::files::check_apart(&args.archive, path)?;
     }
-    if args.log && matches!(args.range, Some(Range::Values(..=0.0, _))) {
-        return Err(Failure::options("--log needs a --range above 0"));
-    }
     let (width, height) = args.size;
-    let pixels = |side: u32| count(f64::from(side) * args.scale);
-    if pixels(width.max(height)) > MOST_PIXELS {
-        return Err(Failure::options(format!(
-            "the picture would be wider or higher than {MOST_PIXELS} pixels; give a smaller --size or --scale"
-        )));
-    }
+    let mut picture = Picture {
+        slice: None,
+        part: args.part,
+        raw: args.stored.raw,
+        jobs: args.jobs,
+        is_line: args.line,
+        style: Chart {
+            width,
+            height,
+            scale: args.scale,
+            map: args.cmap,
+            range: args.range,
+            is_log: args.log,
+            is_turned: args.transpose,
+            title: args.title.clone(),
+            ..Chart::default()
+        },
+    };
+    picture.check()?;
     let (pack, member) = array::open(&args.archive, args.member.as_deref(), &output.progress())?;
     let array = pack.array(&member)?.in_shape_order()?;
-    let is_complex = array.header()?.element().kind() == ElementKind::Complex;
-    let has_both = is_complex && args.part.is_none() && args.output.is_some() && !args.line;
-    let (columns, rows) = match &args.output {
+    picture.slice = args.by_coordinate.slice(&array, args.slice.as_ref())?;
+    picture.style.path = member;
+    let cells = match &args.output {
         None => {
             let (columns, rows) = terminal::Screen::new(output).pixels();
             (columns, if args.transpose { columns } else { rows })
         }
-        // At most one cell per pixel between the labels.
-        Some(_) => {
-            let across = if has_both { width / 2 } else { width };
-            let columns = pixels(across.saturating_sub(150).max(50));
-            let rows = pixels(height.saturating_sub(90).max(50));
-            if args.transpose { (rows, columns) } else { (columns, rows) }
-        }
+        Some(_) => picture.cells(&array)?,
     };
-    let mut options = SampleOptions {
-        slice: args.by_coordinate.slice(&array, args.slice.as_ref())?,
-        columns,
-        rows,
-        part: args.part,
-        raw: args.stored.raw,
-        jobs: args.jobs,
-    };
-    let sample = |options: &SampleOptions| {
-        if args.line { array.sample(options) } else { sampled(&array, options, args.transpose) }
-    };
-    let first = sample(&options)?;
-    let (is_empty, quantity) = match &first {
-        Sample::Line(line) if line.axis.is_none() => {
-            return Err(without_picture(args, "a single number"));
-        }
-        Sample::Line(line) => (line.columns.is_empty(), &line.quantity),
-        Sample::Grid(grid) => (grid.cells.is_empty(), &grid.quantity),
-        _ => return Err(without_picture(args, "neither a line nor an image")),
-    };
-    if is_empty {
-        return Err(without_picture(args, "empty"));
+    let first = picture.sample(&array, cells)?;
+    if let Some(what) = nothing_in(&first) {
+        return Err(without_picture(args, what));
     }
-    let applied = quantity.scale_and_offset;
-    let style = Chart {
-        width,
-        height,
-        scale: args.scale,
-        map: args.cmap,
-        range: args.range,
-        is_log: args.log,
-        is_turned: args.transpose && args.output.is_some(),
-        title: args.title.clone(),
-        path: member,
-        ..Chart::default()
-    };
     let Some(path) = &args.output else {
-        output.result(&terminal::preview(&first, &style, output))?;
+        // The sample has its axes exchanged; the preview has no sides of its own.
+        picture.style.is_turned = false;
+        output.result(&terminal::preview(&first, &picture.style, output))?;
         return Ok(Ending::Clean);
     };
-    let scene = if has_both {
-        options.part = Some(ComplexPart::Phase);
-        draw_both([&first, &sample(&options)?], &style)
-    } else if let Sample::Grid(grid) = &first
-        && args.line
-    {
-        draw_named(&lines(&array, &options, grid)?, &style)
-    } else {
-        draw(&first, &style).0
-    };
+    let (scene, _) = picture.draw(&array, cells, &first)?;
     let bytes = match extension.as_deref() {
         Some("svg") => scene.to_svg()?.into_bytes(),
         _ => png_of(&scene, args.scale)?,
     };
     ra_pack::files::write_new(path, args.force, |out| out.write_all(&bytes))?;
-    if let Some((factor, offset)) = applied {
+    let quantity = match &first {
+        Sample::Line(line) => Some(&line.quantity),
+        Sample::Grid(grid) => Some(&grid.quantity),
+        _ => None,
+    };
+    if let Some((factor, offset)) = quantity.and_then(|quantity| quantity.scale_and_offset) {
         output.note(&format!("applied scale_factor {factor} and add_offset {offset}"));
     }
     output.note(&format!("wrote {} ({})", escape_path(path), human_bytes(bytes.len() as u64)));
@@ -283,10 +246,10 @@ mod tests {
 
     #[test]
     fn ranges_are_of_values_or_of_percentiles() {
-        assert_eq!(range("-1:2.5"), Ok(Range::Values(-1.0, 2.5)));
-        assert_eq!(range(" 2%:98%"), Ok(Range::Percent(2.0, 98.0)));
+        assert_eq!(range_of("-1:2.5"), Ok(Range::Values(-1.0, 2.5)));
+        assert_eq!(range_of(" 2%:98%"), Ok(Range::Percent(2.0, 98.0)));
         for wrong in ["2:1", "1", "2%:5", "2%:101%", "98%:2%", "nan:1", "1:inf"] {
-            assert!(range(wrong).is_err(), "{wrong}");
+            assert!(range_of(wrong).is_err(), "{wrong}");
         }
     }
 }

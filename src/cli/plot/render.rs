@@ -17,7 +17,7 @@ use super::super::text::{count, float};
 const FONT: &[u8] = include_bytes!("DejaVuSans.ttf");
 
 /// Renders the drawing as a PNG file with `scale` pixels per unit. The same drawing gives the same bytes.
-pub(super) fn png_of(scene: &Scene, scale: f64) -> ra_pack::Result<Vec<u8>> {
+pub(crate) fn png_of(scene: &Scene, scale: f64) -> ra_pack::Result<Vec<u8>> {
     let mut fonts = Database::new();
     fonts.load_font_source(Source::Binary(Arc::new(FONT)));
     fonts.set_sans_serif_family("DejaVu Sans");
