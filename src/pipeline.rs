@@ -1,5 +1,5 @@
-//! Threads: workers share independent items, one consumer takes the results of workers in order, or a thread makes
-//! items ahead of their consumer.
+//! Threads: workers share independent items, one consumer takes the results of workers in order, a thread makes items
+//! ahead of their consumer, or two functions run side by side.
 //!
 //! If the system cannot start more threads, the work continues with fewer.
 
@@ -181,6 +181,23 @@ impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// Runs `beside` in a thread of its own while `here` runs.
+pub(crate) fn both<T>(beside: impl FnOnce() + Send, here: impl FnOnce() -> T) -> T {
+    let beside = Mutex::new(Some(beside));
+    let run = || {
+        if let Some(beside) = lock(&beside).take() {
+            beside();
+        }
+    };
+    let result = thread::scope(|scope| {
+        let _ = Builder::new().spawn_scoped(scope, run);
+        here()
+    });
+    // Without a thread, it was not run.
+    run();
+    result
 }
 
 /// Makes items in a thread of its own, up to `ahead` items before they are taken. The thread ends with the items, or

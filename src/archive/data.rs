@@ -132,7 +132,7 @@ impl Stretch {
     }
 
     /// Sets the maximum number of bytes per read.
-    pub(super) fn in_blocks_of(self, most: usize) -> Self {
+    pub(crate) fn in_blocks_of(self, most: usize) -> Self {
         Self { most, ..self }
     }
 

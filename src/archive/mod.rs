@@ -38,8 +38,8 @@ pub(crate) use self::revisit::{OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 #[cfg(feature = "full")]
 pub(crate) use self::write::{
-    ArchiveWriter, Batch, ContentPieces, How, NewContent, NewMember, PackedMember, Packer, Placed,
-    Record, Records, ReservedMember, SHORT, SMALL, Sampled,
+    ArchiveWriter, Arriving, Batch, ContentPieces, How, NewContent, NewMember, PackedMember,
+    Packer, Placed, Record, Records, ReservedMember, SHORT, SMALL, Sampled, WrittenMember,
 };
 
 use self::data::open;

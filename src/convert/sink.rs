@@ -494,7 +494,7 @@ impl WriteArrays for PackSink<'_> {
             progress: options.progress.silent(),
             ..CreateOptions::default()
         };
-        let report = create_staged(&directory, archive, &options, Vec::new(), None)?;
+        let report = create_staged(&directory, archive, &options)?;
         // The reason why files were not converted is already known.
         let mut others = report.findings;
         others.retain(|finding| finding.code != Code::NoArrays);

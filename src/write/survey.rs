@@ -4,10 +4,11 @@
 
 use std::io::BufReader;
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::archive::{How, Member, MemberKind, Placed};
+use crate::archive::{How, Member, MemberKind, Placed, Stretch};
 use crate::digest::Digests;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
@@ -60,6 +61,23 @@ pub(crate) enum EntrySource {
     InMemory(Arc<[u8]>),
     /// A member of an older archive.
     Kept(Box<KeptMember>),
+    /// A member that the new archive has already.
+    Written(Box<WrittenContent>),
+}
+
+/// The content of a member that was written before the other members were known.
+#[derive(Debug)]
+pub(crate) struct WrittenContent {
+    pub(crate) archive: Arc<File>,
+    pub(crate) range: Range<u64>,
+}
+
+impl WrittenContent {
+    /// Returns a reader of the content.
+    pub(crate) fn read(&self) -> Stretch {
+        let Range { start, end } = self.range;
+        Stretch::new(Arc::clone(&self.archive), start, end - start)
+    }
 }
 
 /// A file that is copied from an older archive in its compressed form.
@@ -88,6 +106,7 @@ impl SourceEntry {
         match &self.source {
             EntrySource::InMemory(content) => content.len() as u64,
             EntrySource::Kept(kept) => kept.member.size,
+            EntrySource::Written(written) => written.range.end - written.range.start,
             _ => self.stamp().map_or(0, Stamp::len),
         }
     }
@@ -261,6 +280,11 @@ impl<'p> EntryReader<'p> {
                     room.extend_from_slice(content);
                 }
                 content.len() as u64
+            }
+            EntrySource::Written(written) => {
+                let read = inspector.read(&mut written.read().in_blocks_of(HEAD_BYTES));
+                read.map_err(|error| Error::io("read", written.archive.path())(error))?;
+                written.range.end - written.range.start
             }
             _ => return Ok(Content::Other),
         };

@@ -37,7 +37,7 @@ const KINDS: [(&str, &[&str]); 10] = [
 ];
 
 #[test]
-fn an_updated_archive_equals_one_created_from_the_same_files() {
+fn an_updated_archive_has_the_members_of_one_created_from_the_same_files() {
     // A large member is copied from file to file.
     let big: Vec<u8> = (0..=250).cycle().take(700_000).collect();
     let source = Experiment::standard().file("run2/nothing yet/now.txt", "").file("big.bin", &big);
@@ -77,10 +77,21 @@ fn an_updated_archive_equals_one_created_from_the_same_files() {
         create(&next, &other.join(name), options).exits(0);
         assert_eq!(names_in(&one), names_in(&other), "{name}");
         for file in names_in(&one) {
-            let same = fs::read(one.join(&file)).unwrap() == fs::read(other.join(&file)).unwrap();
-            assert!(same, "{file}");
+            let [one, other] = [&one, &other].map(|home| fs::read(home.join(&file)).unwrap());
+            // Long new members are the first in a zip or a tar. The manifests are the same.
+            let may_differ = (file == name && !name.contains(".tar.")) || file.ends_with(".sha256");
+            assert!(one == other || may_differ, "{file}");
         }
-        ra("verify", &[&archive], &[]).exits(0);
+        let names = |home: &Path| {
+            let members = Pack::open(home.join(name)).unwrap().members().unwrap();
+            let mut names: Vec<_> = members.into_iter().map(|member| member.name).collect();
+            if name.contains(".tar") {
+                names.sort();
+            }
+            names
+        };
+        assert_eq!(names(&one), names(&other), "{name}");
+        ra("verify", &[&archive], &["--strict"]).exits(0);
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) type AllRecords<'a, 'm> = &'a dyn Fn() -> Records<'a, 'm>;
 pub(crate) type Records<'a, 'm> = Box<dyn Iterator<Item = (NewMember<'m>, Record)> + 'a>;
 
 /// A written member.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Placed {
     /// The digests of its content; none as long as its space is only reserved.
     pub(crate) digests: Digests,

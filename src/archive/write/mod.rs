@@ -1,5 +1,6 @@
 //! Writing of archives. The output is deterministic. Each byte is read once, and hashed while it is written.
 
+mod arriving;
 mod compression;
 mod copy;
 pub(super) mod failed;
@@ -16,6 +17,7 @@ use libdeflater::{CompressionError, CompressionLvl, Compressor};
 use zstd::bulk;
 use zstd::zstd_safe::compress_bound;
 
+pub(crate) use self::arriving::{Arriving, WrittenMember};
 pub use self::compression::Compression;
 use self::compression::{DEFLATE_LEVEL, ZSTD_LEVEL};
 use self::copy::{Copied, copy_content};
@@ -81,6 +83,11 @@ impl<'a> ArchiveWriter<'a> {
             if container == Container::Zip { compression } else { Compression::Stored };
         let (wanted, start, image) = (wanted.into(), 0, Vec::new());
         Ok(Self { pending, container, compression, wanted, jobs, start, image, stream })
+    }
+
+    /// Appends to members that end at the offset `end`.
+    pub(crate) fn after(self, end: u64) -> Self {
+        Self { start: end, ..self }
     }
 
     /// Returns whether reading a member requires reading everything before it.
@@ -222,13 +229,10 @@ impl<'a> ArchiveWriter<'a> {
         let out = encoder.finish().and_then(|out| Ok(out.into_inner()?));
         let packed_size = out.map_err(&not_compressed)?.at - data;
         let record = Record { crc, packed_size, ..assumed };
-        let mut header = Vec::new();
-        push_header(self.container, &mut header, member, &record)?;
+        let header = new_header(self.container, member, &record)?;
         let data_now = record.at + header.len() as u64;
-        if data_now > data {
-            // Just under 4 GiB became more, so the header needs a zip64 field.
-            move_up(file, data..data + packed_size, data_now - data)?;
-        }
+        // If just under 4 GiB became more, the header needs a zip64 field.
+        move_within(file, data..data + packed_size, data_now)?;
         file.write_all_at(&header, record.at)?;
         self.start = data_now + packed_size;
         self.image.extend_from_slice(padding(self.container, member));
@@ -307,16 +311,25 @@ fn padding(container: Container, member: &NewMember<'_>) -> &'static [u8] {
     if container == Container::Zip { &[] } else { tar::padding(member.size) }
 }
 
-/// Moves bytes of a file towards its end.
-fn move_up(file: &File, Range { start, end }: Range<u64>, by: u64) -> Result<()> {
+/// Returns the header of a member.
+fn new_header(container: Container, member: &NewMember<'_>, record: &Record) -> Result<Vec<u8>> {
+    let mut header = Vec::new();
+    push_header(container, &mut header, member, record)?;
+    Ok(header)
+}
+
+/// Moves bytes of a file to the offset `to`.
+fn move_within(file: &File, Range { start, end }: Range<u64>, to: u64) -> Result<()> {
     let mut block = vec![0; COPY_BLOCK];
-    let mut left = end - start;
-    while left > 0 {
-        let count = left.min(COPY_BLOCK as u64);
-        left -= count;
-        block.resize(usize::try_from(count).expect("at most a block"), 0);
-        file.read_exact_at(&mut block, start + left)?;
-        file.write_all_at(&block, start + left + by)?;
+    let (len, mut moved) = (if to == start { 0 } else { end - start }, 0);
+    while moved < len {
+        let count = (len - moved).min(COPY_BLOCK as u64);
+        // Bytes that are not moved yet must not be overwritten.
+        let skip = if to > start { len - moved - count } else { moved };
+        block.truncate(usize::try_from(count).expect("at most a block"));
+        file.read_exact_at(&mut block, start + skip)?;
+        file.write_all_at(&block, to + skip)?;
+        moved += count;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::copy::{FileSource, finish, source};
-use super::{COPY_BLOCK, NewMember, Placed, Record, padding, push_header};
+use super::{COPY_BLOCK, NewMember, Placed, Record, new_header, padding};
 use crate::archive::Container;
 use crate::archive::copy::{Copying, Fault, Sink, copy};
 use crate::archive::data::SMALL_BLOCK;
@@ -88,7 +88,8 @@ impl<'a> Reserved<'a> {
     ) -> Result<(ReservedMember<'m>, Passing<'a>)> {
         let ReservedMember { member, at, stamp, .. } = &reserved;
         // The checksum is known only at the end, but the length of the header is known now.
-        let next = at + self.header(member, &Record::stored(member, *at, 0))?.len() as u64;
+        let header = new_header(self.container, member, &Record::stored(member, *at, 0))?;
+        let next = at + header.len() as u64;
         let content = source(file, stamp, block);
         let sink = AtPlace { out: self.out, next, crc: crc32fast::Hasher::new() };
         Ok((reserved, Copying { content, sink }))
@@ -103,14 +104,8 @@ impl<'a> Reserved<'a> {
         content.get_ref().get_ref().progress().done(1);
         let digests = finish(content, stamp, digests)?;
         let record = Record::stored(member, *at, sink.crc.finalize());
-        self.out.write_all_at(&self.header(member, &record)?, *at)?;
+        self.out.write_all_at(&new_header(self.container, member, &record)?, *at)?;
         self.out.write_all_at(padding(self.container, member), sink.next)?;
         Ok((*number, Placed { digests, record }))
-    }
-
-    fn header(&self, member: &NewMember<'_>, record: &Record) -> Result<Vec<u8>> {
-        let mut header = Vec::new();
-        push_header(self.container, &mut header, member, record)?;
-        Ok(header)
     }
 }

@@ -1,6 +1,10 @@
+use std::sync::Arc;
+
 use proptest::prelude::*;
 
 use super::*;
+use crate::archive::MemberKind;
+use crate::digest::{Algorithm, Digest};
 use crate::fs::scratch_file;
 use crate::progress::Progress;
 
@@ -86,12 +90,54 @@ proptest! {
 fn moved_bytes_do_not_change() {
     let directory = tempfile::tempdir().unwrap();
     let pending = PendingFile::create(&directory.path().join("a"), true).unwrap();
-    for length in [0, 1, COPY_BLOCK, 3 * COPY_BLOCK + 7] {
+    for (length, to) in
+        [0, 1, COPY_BLOCK, 3 * COPY_BLOCK + 7].map(|length| [(length, 50), (length, 3)]).concat()
+    {
         let bytes: Vec<u8> = (0..=250).cycle().take(length).collect();
         pending.file().write_all_at(&bytes, 30).unwrap();
-        move_up(pending.file(), 30..30 + length as u64, 20).unwrap();
+        move_within(pending.file(), 30..30 + length as u64, to).unwrap();
         let mut moved = vec![0; length];
-        pending.file().read_exact_at(&mut moved, 50).unwrap();
+        pending.file().read_exact_at(&mut moved, to).unwrap();
         assert!(moved == bytes);
+    }
+}
+
+#[test]
+fn a_member_that_arrives_or_moves_has_the_header_of_its_length() {
+    let directory = tempfile::tempdir().unwrap();
+    let pending = PendingFile::create(&directory.path().join("a"), true).unwrap();
+    let file = Arc::new(pending.file().try_clone().unwrap());
+    let bytes: Vec<u8> = (0..=250).cycle().take(3_000_000).collect();
+    for container in [Container::Zip, Container::Tar] {
+        // The header of a member of unknown or expected length is shorter or longer.
+        for size in [0, 3_000_000, 5 << 32] {
+            let member = |size| NewMember {
+                path: "Größe.ra".into(),
+                kind: MemberKind::File,
+                size,
+                modified: 0,
+                align_at: Some(56),
+            };
+            let algorithms = [Algorithm::Sha256];
+            let begin = Arriving::begin(&file, container, (&algorithms).into(), member(size), 9);
+            let mut arriving = begin.unwrap();
+            arriving.write(&bytes[..7]).unwrap();
+            arriving.place(&bytes[7..1000], 7).unwrap();
+            arriving.hash_placed(1000).unwrap();
+            arriving.write(&bytes[1000..]).unwrap();
+            let mut written = arriving.finish().unwrap();
+            for at in [9, 9, 4, 0] {
+                written.move_to(&file, at).unwrap();
+                let meant = Record::stored(&member(3_000_000), at, crc32fast::hash(&bytes));
+                let mut meant = new_header(container, &member(3_000_000), &meant).unwrap();
+                meant.extend_from_slice(&bytes);
+                meant.extend_from_slice(padding(container, &member(3_000_000)));
+                let mut found = vec![0; meant.len()];
+                file.read_exact_at(&mut found, at).unwrap();
+                assert!(found == meant, "{container} {size} {at}");
+                assert_eq!(written.range(), at..at + meant.len() as u64);
+            }
+            assert_eq!(written.placed.digests.made_by(Algorithm::Sha256), Digest::sha256(&bytes));
+        }
     }
 }

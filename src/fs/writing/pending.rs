@@ -75,6 +75,11 @@ impl PendingFile {
         self.temporary.as_deref()
     }
 
+    /// Returns whether the file still waits for its name.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.temporary.as_deref().is_none_or(exists)
+    }
+
     /// Truncates the file to `len` bytes.
     pub(crate) fn set_len(&self, len: u64) -> Result<()> {
         let set = self.file.system().and_then(|file| file.set_len(len));
@@ -83,7 +88,7 @@ impl PendingFile {
 
     /// Renames the file to its target as [`Self::persist`] does, and deletes the `stale` files of the old one, which may
     /// not exist. If that fails, they keep their names. If it is stopped, [`restore`] brings them back.
-    pub(crate) fn persist_over<'s>(self, stale: &'s [PathBuf]) -> Result<()> {
+    pub(crate) fn persist_over<'s>(&self, stale: &'s [PathBuf]) -> Result<()> {
         let old = File::open(self.file.path()).and_then(|file| file.stamp()).ok();
         // A signal waits for the lock.
         let running = unfinished();

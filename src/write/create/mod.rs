@@ -1,14 +1,18 @@
 //! Packing a directory: survey and check the source, write the archive, rename it.
 
+mod begun;
 mod options;
 mod payload;
 mod plan;
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use serde::Serialize;
 
+pub(crate) use self::begun::BegunArchive;
+#[cfg(test)]
+pub(crate) use self::begun::date_of;
+pub(crate) use self::begun::name_without_extension;
 pub use self::options::CreateOptions;
 use self::payload::PayloadMembers;
 use self::plan::{CreatePlan, PackedFiles};
@@ -19,24 +23,18 @@ use crate::digest::{Algorithm, Digest, Wanted};
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
-use crate::manifest::{BlockList, Manifest, NameEncoding};
+use crate::manifest::{Manifest, NameEncoding};
 use crate::message::Message;
-use crate::pack::bag::BagInfo;
-use crate::pack::bag::lists::BAGGING_DATE;
 use crate::pack::{
-    ARCHIVE_DIGEST_SUFFIX, Contents, EXTERNAL_MANIFEST_SUFFIX, Layout, MetadataCounts, Placement,
+    ARCHIVE_DIGEST_SUFFIX, Contents, EXTERNAL_MANIFEST_SUFFIX, Layout, MetadataCounts,
 };
 use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::manifests::{self, beside, signatures_of};
-use crate::time::Timestamp;
 use crate::verify::{VerifyOptions, verify};
 use crate::write::companions::{self, sign};
 use crate::write::survey::{self, SourceEntry};
-
-/// Seconds from 1970 to the end of the year 9999, the last with four digits.
-const END_OF_YEAR_9999: u64 = 253_402_300_800;
 
 /// The archive that was created.
 #[derive(Debug, Clone, Serialize)]
@@ -104,9 +102,9 @@ pub fn create(
     archive: impl AsRef<Path>,
     options: &CreateOptions,
 ) -> Result<CreateReport> {
-    let (source, archive) = (source.as_ref(), archive.as_ref());
-    let source = Source { directory: source, is_staged: false, in_memory: Vec::new(), old: None };
-    create_from(source, archive, options)
+    let directory = source.as_ref();
+    let source = Source { directory, is_staged: false, entries: Vec::new(), old: None };
+    create_from(source, &mut BegunArchive::new(archive.as_ref(), options)?, options)
 }
 
 /// The content of a new archive.
@@ -114,7 +112,8 @@ struct Source<'a> {
     directory: &'a Path,
     /// Whether the directory exists only until the archive is complete.
     is_staged: bool,
-    in_memory: Vec<SourceEntry>,
+    /// Entries that are not in the directory.
+    entries: Vec<SourceEntry>,
     old: Option<OldMembers<'a>>,
 }
 
@@ -138,25 +137,20 @@ impl OldMembers<'_> {
 
 fn create_from(
     source: Source<'_>,
-    archive: &Path,
+    begun: &mut BegunArchive,
     options: &CreateOptions,
 ) -> Result<CreateReport> {
-    let Source { directory: source, is_staged, mut in_memory, mut old } = source;
-    let CheckedOptions { path: archive, container, algorithms, info } =
-        &CheckedOptions::new(archive, options)?;
+    let Source { directory: source, is_staged, entries: mut others, mut old } = source;
     if !fs::is_directory(source)? {
         let kind = fs::kind_of(source)?.not("a directory");
         return Err(Error::wrong_target(source, format!("is {kind}")));
     }
-    must_not_be_packed(source, archive, options)?;
-    let outputs = Outputs::begin(archive, options)?;
+    must_not_be_packed(source, &begun.path, options)?;
+    let outputs = Outputs::begin(begun, options)?;
+    let BegunArchive { path: archive, container, algorithms, info, placement, .. } = outputs.begun;
     let own: Vec<_> =
         outputs.temporaries().filter_map(|path| fs::name_below(source, path)).collect();
     let jobs = pipeline::jobs(options.jobs);
-    let placement = &match options.layout {
-        Layout::Plain => Placement::plain(),
-        Layout::BagIt => Placement::bag(&name_without_extension(archive)?),
-    };
     let old_archive = old.as_ref().map(|old| old.archive);
     let container = *container;
     let members =
@@ -164,7 +158,7 @@ fn create_from(
     options.progress.stage("reading", 0, 0);
     let (mut entries, findings) =
         survey::names(source, &options.exclude, &own, options.dereference, &options.progress)?;
-    entries.append(&mut in_memory);
+    entries.append(&mut others);
     if let Some(old) = &mut old {
         entries.append(&mut old.entries);
     }
@@ -173,8 +167,9 @@ fn create_from(
     entries.dedup_by(|one, other| one.path == other.path);
     members.mark_implied(&mut entries);
     let wanted = Wanted { algorithms, block_size: options.block_digests };
-    let (compression, file) = (options.compression, &outputs.archive);
-    let mut writer = ArchiveWriter::new(container, compression, file, wanted, jobs)?;
+    let (compression, file) = (options.compression, outputs.begun.pending());
+    let writer = ArchiveWriter::new(container, compression, file, wanted, jobs)?;
+    let mut writer = writer.after(outputs.begun.end);
     // Descriptions made from all arrays are known too late to be written in their order. Nothing is written if there
     // are errors.
     let is_written = !options.describe && count_errors(&findings) == 0;
@@ -189,7 +184,7 @@ fn create_from(
     if options.layout == Layout::BagIt {
         outputs.check_bag(jobs, &options.progress)?;
     }
-    let archive_bytes = outputs.archive.file().len()?;
+    let archive_bytes = file.file().len()?;
     let archive_sha256 = outputs.write_digest(&options.progress)?;
     let manifest = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
     let turn = outputs.persist(options.force, old.as_ref(), &options.progress)?;
@@ -216,18 +211,29 @@ fn create_from(
     })
 }
 
-/// Packs a directory that was staged for `archive`, together with files that are `in_memory`. Messages name the archive,
-/// not the staged files.
+/// Packs a directory that was staged for `archive`. Messages name the archive, not the staged files.
 pub(crate) fn create_staged(
     staged: &PendingDirectory,
     archive: &Path,
     options: &CreateOptions,
-    in_memory: Vec<SourceEntry>,
+) -> Result<CreateReport> {
+    let begun = &mut BegunArchive::new(archive, options)?;
+    complete(staged, begun, options, Vec::new(), None)
+}
+
+/// Completes an archive from the files of a directory that was staged for it and from other `entries`, some of which it
+/// may have already. Messages name the archive, not the staged files.
+pub(crate) fn complete(
+    staged: &PendingDirectory,
+    begun: &mut BegunArchive,
+    options: &CreateOptions,
+    entries: Vec<SourceEntry>,
     old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
-    let source = Source { directory: staged.path(), is_staged: true, in_memory, old };
-    create_from(source, archive, options)
-        .map_err(|error| error.with_path(|path| in_archive(staged.path(), archive, path)))
+    let source = Source { directory: staged.path(), is_staged: true, entries, old };
+    let archive = begun.path.clone();
+    create_from(source, begun, options)
+        .map_err(|error| error.with_path(|path| in_archive(staged.path(), &archive, path)))
 }
 
 /// Returns the path of a file in the directory `staged` as a file in the archive.
@@ -239,49 +245,11 @@ pub(crate) fn in_archive(staged: &Path, archive: &Path, path: PathBuf) -> PathBu
     }
 }
 
-/// Checks that the archive can be created, independent of its content.
-pub(crate) fn check(archive: &Path, options: &CreateOptions) -> Result<()> {
-    Outputs::begin(&CheckedOptions::new(archive, options)?.path, options).map(drop)
-}
-
-/// The form of an archive, from options that do not contradict each other.
-struct CheckedOptions {
-    /// The archive to write; for a link, the one to replace.
-    path: PathBuf,
-    container: Container,
-    /// Algorithms of the manifests, weakest first.
-    algorithms: Vec<Algorithm>,
-    info: BagInfo,
-}
-
-impl CheckedOptions {
-    fn new(archive: &Path, options: &CreateOptions) -> Result<Self> {
-        fs::refuse_url(archive)?;
-        let path = if options.force {
-            companions::replaceable(archive, &options.progress)?
-        } else {
-            archive.to_owned()
-        };
-        let container = container(&path, options)?;
-        options.compression.check(container)?;
-        let (least, most) = BlockList::BLOCK_SIZES.into_inner();
-        if let Some(size) = options.block_digests
-            && !BlockList::BLOCK_SIZES.contains(&size)
-        {
-            return Err(Error::options(format!(
-                "expected blocks of {least} to {most} bytes for block digests, found {size}"
-            )));
-        }
-        if options.sign_with.is_some() && options.no_external_manifest {
-            let message = Message::default().option("sign_with").text(" and ");
-            let message = message.option("no_external_manifest");
-            return Err(Error::options(
-                message.text(" contradict each other: there is no manifest to sign"),
-            ));
-        }
-        let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
-        Ok(Self { path, container, algorithms, info })
-    }
+/// Begins an archive that can be created, independent of its content.
+pub(crate) fn begin(archive: &Path, options: &CreateOptions) -> Result<BegunArchive> {
+    let mut begun = BegunArchive::new(archive, options)?;
+    Outputs::begin(&mut begun, options)?;
+    Ok(begun)
 }
 
 /// Returns an error for outputs inside the source that are not excluded, because the next run would pack them.
@@ -305,18 +273,18 @@ fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) ->
 
 /// The files that one run writes, under their temporary names.
 struct Outputs<'a> {
-    path: &'a Path,
-    archive: PendingFile,
+    begun: &'a BegunArchive,
     manifest: Option<PendingFile>,
     digest: Option<PendingFile>,
 }
 
 impl<'a> Outputs<'a> {
     /// Begins all outputs, so that a conflict is reported before any work is done.
-    fn begin(path: &'a Path, options: &CreateOptions) -> Result<Self> {
+    fn begin(begun: &'a mut BegunArchive, options: &CreateOptions) -> Result<Self> {
+        let path = &begun.path;
         let manifest_path = beside(path, EXTERNAL_MANIFEST_SUFFIX);
         let digest_path = beside(path, ARCHIVE_DIGEST_SUFFIX);
-        let begin = |path: &Path| {
+        let create = |path: &Path| {
             let pending = PendingFile::create(path, options.force);
             pending.map(|pending| pending.stopped_by(&options.progress))
         };
@@ -339,29 +307,29 @@ impl<'a> Outputs<'a> {
                 },
             ));
         }
-        let archive = begin(path)?;
+        begun.open(options)?;
         let mut stale = signatures_of(&manifest_path).into_iter();
         if let Some(path) = stale.next().filter(|_| !options.force) {
             return Err(Error::AlreadyExists { path });
         }
         let manifest =
-            (!options.no_external_manifest).then(|| begin(&manifest_path)).transpose()?;
-        let digest = options.archive_digest.then(|| begin(&digest_path)).transpose()?;
-        Ok(Self { path, archive, manifest, digest })
+            (!options.no_external_manifest).then(|| create(&manifest_path)).transpose()?;
+        let digest = options.archive_digest.then(|| create(&digest_path)).transpose()?;
+        Ok(Self { begun, manifest, digest })
     }
 
     /// Returns the temporary names, which may be in the source.
     fn temporaries(&self) -> impl Iterator<Item = &Path> {
-        let files = [Some(&self.archive), self.manifest.as_ref(), self.digest.as_ref()];
+        let files = [Some(self.begun.pending()), self.manifest.as_ref(), self.digest.as_ref()];
         files.into_iter().flatten().filter_map(PendingFile::temporary)
     }
 
     /// Writes the digest of the archive, if it is wanted.
     fn write_digest(&self, progress: &Progress) -> Result<Option<Digest>> {
         let Some(file) = &self.digest else { return Ok(None) };
-        let path = self.path.to_string_lossy();
-        let digest = manifests::digest_file(self.archive.file(), &path, progress)?;
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let path = self.begun.path.to_string_lossy();
+        let digest = manifests::digest_file(self.begun.pending().file(), &path, progress)?;
+        let name = self.begun.path.file_name().unwrap_or_default().to_string_lossy();
         let digests = [(MemberPath::new(name.as_ref())?, digest)];
         let line = Manifest::new(Algorithm::Sha256, digests).to_text(NameEncoding::Gnu);
         file.file().write_all_at(&line, 0)?;
@@ -370,7 +338,7 @@ impl<'a> Outputs<'a> {
 
     /// Reads the whole bag back before it is renamed, to check the bytes that were written.
     fn check_bag(&self, jobs: usize, progress: &Progress) -> Result<()> {
-        let Some(temporary) = self.archive.temporary() else { return Ok(()) };
+        let Some(temporary) = self.begun.temporary() else { return Ok(()) };
         let options = VerifyOptions {
             jobs: Some(jobs),
             progress: progress.clone(),
@@ -402,96 +370,20 @@ impl<'a> Outputs<'a> {
         old: Option<&OldMembers<'_>>,
         progress: &Progress,
     ) -> Result<Turn> {
-        let files = [Some(self.archive), self.manifest, self.digest];
-        for file in files.iter().flatten() {
+        let (path, archive) = (&self.begun.path, self.begun.pending());
+        for file in [Some(archive), self.manifest.as_ref(), self.digest.as_ref()] {
             progress.check()?;
-            file.sync()?;
+            file.map_or(Ok(()), PendingFile::sync)?;
         }
         progress.check()?;
-        let turn = Turn::beside(self.path, progress)?;
+        let turn = Turn::beside(path, progress)?;
         old.map_or(Ok(()), OldMembers::check_unchanged)?;
-        let stale = if replace { companions::companions(self.path) } else { Vec::new() };
-        let [archive, beside @ ..] = files;
-        archive.map_or(Ok(()), |archive| archive.persist_over(&stale))?;
-        for file in beside.into_iter().flatten() {
+        let stale = if replace { companions::companions(path) } else { Vec::new() };
+        archive.persist_over(&stale)?;
+        for file in [self.manifest, self.digest].into_iter().flatten() {
             file.persist()?;
         }
-        fs::sync_directory(self.path)?;
+        fs::sync_directory(path)?;
         Ok(turn)
     }
-}
-
-fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
-    let container = options.container.or_else(|| Container::from_extension(archive));
-    match container {
-        Some(Container::Directory) => {
-            Err(Error::options("cannot create a directory; choose an archive format".to_owned()))
-        }
-        None => Err(Error::wrong_target(
-            archive,
-            "has no known extension; use .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst",
-        )),
-        Some(container) => Ok(container),
-    }
-}
-
-/// Returns the name of an archive without its extension, as the top directory of a bag has it.
-pub(crate) fn name_without_extension(archive: &Path) -> Result<String> {
-    let name = archive.file_name().unwrap_or_default().to_string_lossy();
-    let extension = Container::from_extension(archive).map_or("", Container::extension);
-    let stem = name.strip_suffix(extension).unwrap_or(&name);
-    let stem = stem
-        .rsplit_once('.')
-        .filter(|(_, rest)| matches!(*rest, "tgz" | "tzst"))
-        .map_or(stem, |(stem, _)| stem);
-    Ok(MemberPath::new(stem)?.as_str().to_owned())
-}
-
-/// Returns the algorithms of the manifests, weakest first.
-fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
-    if options.digests.is_empty() {
-        return Ok(vec![Algorithm::Sha256]);
-    }
-    if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
-        return Err(Error::options(format!(
-            "manifests with {} can be read but not written; use sha256, sha512 or both",
-            other.name()
-        )));
-    }
-    if !options.digests.contains(&Algorithm::Sha256) {
-        return Err(Error::options(
-            "the digests must include sha256, which all readers of packs use".to_owned(),
-        ));
-    }
-    let mut algorithms = options.digests.clone();
-    algorithms.sort_unstable();
-    algorithms.dedup();
-    Ok(algorithms)
-}
-
-/// Returns the requested metadata in its order, and the date if a timestamp was given.
-fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
-    let mut info = BagInfo::default();
-    if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
-        let problem = "metadata for `bag-info.txt` requires a bag; use ";
-        return Err(Error::options(Message::from(problem).option(("layout", "bagit"))));
-    }
-    for (label, value) in &options.bag_info {
-        info.add(label, value).map_err(|invalid| {
-            Error::options(format!("cannot write this to `bag-info.txt`: {invalid}"))
-        })?;
-    }
-    if info.get(BAGGING_DATE).is_none()
-        && let Some(day) = options.timestamp.and_then(date_of)
-    {
-        info.add(BAGGING_DATE, &day).map_err(Error::options)?;
-    }
-    Ok(info)
-}
-
-/// Returns the day in UTC for a time in seconds since 1970, as YYYY-MM-DD; `None` after the year 9999.
-pub(crate) fn date_of(seconds: u64) -> Option<String> {
-    let time = UNIX_EPOCH
-        + Duration::from_secs(Some(seconds).filter(|seconds| *seconds < END_OF_YEAR_9999)?);
-    Some(Timestamp::from(time).date())
 }

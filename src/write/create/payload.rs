@@ -100,7 +100,9 @@ impl<'a> PayloadMembers<'a> {
     /// Decides how an entry that was read is written.
     pub(super) fn how(self, entry: &SourceEntry) -> Option<How> {
         let is_file = match entry.source {
-            EntrySource::Implied | EntrySource::File(None) => return None,
+            EntrySource::Implied | EntrySource::File(None) | EntrySource::Written(_) => {
+                return None;
+            }
             _ if is_aside(entry.path.as_str()) => return None,
             EntrySource::Kept(_) => return Some(How::Kept),
             EntrySource::File(Some(_)) => true,
@@ -143,6 +145,7 @@ impl<'a> PayloadMembers<'a> {
             (Some(EntrySource::InMemory(content)), _) => {
                 Ok(Box::new(Cursor::new(Arc::clone(content))))
             }
+            (Some(EntrySource::Written(written)), _) => Ok(Box::new(written.read())),
             _ => Ok(Box::new(BufReader::new(File::open(self.source.join(name))?))),
         }
     }

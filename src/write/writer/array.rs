@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use ndarray::ArrayViewD;
 
+use super::staged::ArrivingContent;
 use super::{NamedDimension, PackWriter, StagedMember, new_attribute};
 use crate::archive::MemberKind;
 use crate::error::{Error, Result};
 use crate::finding::Code;
-use crate::fs::File;
 use crate::ndl::{Attribute, Datatype, Document, Extent, Order, Storage, Value, candidates};
 use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, DESCRIPTION_EXTENSIONS, DescriptionFacts,
@@ -171,13 +171,9 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         }
         pack.check_lengths(&path, header.dims(), &dims)?;
         pack.check_description(&path, &header, &description)?;
-        let content = match pack.memory_for(header.header_len().saturating_add(header.data_len())) {
-            Some(memory) => StagedContent::Memory(memory),
-            None => {
-                let file = pack.staged.begin(&path);
-                StagedContent::File(file.map_err(|error| pack.in_words(error))?)
-            }
-        };
+        let size = header.header_len().saturating_add(header.data_len());
+        let content = pack.begin_content(&path, size, Some(header.header_len()), false);
+        let content = content.map_err(|error| pack.in_words(error))?;
         let mut stream = ArrayStream {
             pack,
             path,
@@ -190,7 +186,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
             is_complete: false,
         };
         let encoded = stream.header.encode();
-        stream.put(0, &encoded)?;
+        stream.put(&encoded)?;
         Ok(stream)
     }
 }
@@ -275,11 +271,11 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
         let mut stream = this.stage(header)?;
         if let Some(elements) = in_order.as_slice() {
             stream.write_elements(elements)?;
-        } else if let (Some(elements), true, StagedContent::File(file)) =
-            (view.as_slice(), stream.header.is_native(), &stream.content)
+        } else if let Some(elements) = view.as_slice()
+            && stream.header.is_native()
+            && !matches!(stream.content, ArrivingContent::Memory(_))
         {
-            stream.write_reversed(file, bytemuck::cast_slice(elements), jobs)?;
-            stream.written = stream.header.data_len();
+            stream.write_reversed(bytemuck::cast_slice(elements), jobs)?;
         } else {
             let mut elements = in_order.iter().copied();
             let mut block = Vec::new();
@@ -321,20 +317,14 @@ pub struct ArrayStream<'p, 'w> {
     description: (MemberPath, String),
     /// The names and lengths of dimensions.
     dims: Vec<(String, u64)>,
-    content: StagedContent,
+    /// Taken at the end.
+    content: ArrivingContent,
     header: Header,
     /// The datatype that was set.
     datatype: Option<Datatype>,
     /// Bytes of data written so far.
     written: u64,
     is_complete: bool,
-}
-
-/// The place of an array until the pack is finished.
-#[derive(Debug)]
-enum StagedContent {
-    Memory(Vec<u8>),
-    File(File),
 }
 
 impl ArrayStream<'_, '_> {
@@ -385,22 +375,18 @@ impl ArrayStream<'_, '_> {
             return Err(self.mismatch(format!("expected {expected} bytes of data, found {found}")));
         }
         let (name, text) = &self.description;
-        let content = match self.pack.memory_for(text.len() as u64) {
-            Some(_) => Some(text.as_bytes().into()),
-            None => {
-                let written = self
-                    .pack
-                    .staged
-                    .begin(name)
-                    .and_then(|file| file.write_all_at(text.as_bytes(), 0));
-                written.map_err(|error| self.pack.in_words(error))?;
-                None
-            }
-        };
+        let (pack, empty) = (&mut *self.pack, ArrivingContent::Memory(Vec::new()));
+        let content = std::mem::replace(&mut self.content, empty);
+        // Readers fetch an array together with its description.
+        let near = matches!(content, ArrivingContent::Archive(_));
+        let staged = pack.end_content(content).and_then(|content| {
+            let mut arriving = pack.begin_content(name, text.len() as u64, None, near)?;
+            arriving.append(text.as_bytes())?;
+            Ok((content, pack.end_content(arriving)?))
+        });
+        let (content, description) = staged.map_err(|error| pack.in_words(error))?;
         self.is_complete = true;
-        let pack = &mut *self.pack;
-        let description = StagedMember { content, length: None };
-        pack.put(name.clone(), description);
+        pack.put(name.clone(), StagedMember { content: description, length: None });
         let other = format!("{}.{}", self.path.without_extension(), DESCRIPTION_EXTENSIONS[1]);
         pack.old.as_mut().map(|old| old.remove(&other));
         for (name, length) in self.dims.drain(..) {
@@ -408,10 +394,6 @@ impl ArrayStream<'_, '_> {
             let used = used.or_insert_with(|| NamedDimension { length, arrays: <_>::default() });
             used.arrays.insert(self.path.clone());
         }
-        let content = match &mut self.content {
-            StagedContent::Memory(content) => Some(std::mem::take(content).into()),
-            StagedContent::File(_) => None,
-        };
         let length = if let [length] = self.header.dims() { Some(*length) } else { None };
         pack.put(self.path.clone(), StagedMember { content, length });
         Ok(())
@@ -423,51 +405,43 @@ impl ArrayStream<'_, '_> {
 
     /// Appends bytes to the data.
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        let (at, left) = (self.written, self.header.data_len() - self.written);
+        let left = self.header.data_len() - self.written;
         if bytes.len() as u64 > left {
             let reason = format!("expected {left} more bytes of data, found {}", bytes.len());
             return Err(self.mismatch(reason));
         }
-        self.put(self.header.header_len() + at, bytes)?;
+        self.put(bytes)?;
         self.written += bytes.len() as u64;
         Ok(())
     }
 
     /// Writes all elements, given in row-major order.
-    fn write_reversed(&self, file: &File, elements: &[u8], jobs: usize) -> Result<()> {
+    fn write_reversed(&mut self, elements: &[u8], jobs: usize) -> Result<()> {
         let read = |block: &mut [u8], at: u64| {
             let at = usize::try_from(at).expect("the elements are in memory");
             let found = elements.get(at..).and_then(|rest| rest.get(..block.len()));
             block.copy_from_slice(found.expect("the header counts them"));
             Ok(())
         };
-        let (start, progress) = (self.header.header_len(), &self.pack.options.progress);
+        let (header, content, progress) =
+            (&self.header, &mut self.content, &self.pack.options.progress);
         let write = |block: &[u8], at: u64| {
             progress.check().map_err(Error::from)?;
-            Ok(file.write_all_at(block, start + at)?)
+            Ok(content.place(block, header.header_len() + at)?)
         };
-        let reversed = Reversal::new(&self.header.reversed()).reverse_at(jobs, read, write);
+        let reversed = Reversal::new(&header.reversed()).reverse_at(jobs, read, write);
         progress.check()?;
-        let reversed = reversed.map_err(Error::io("write", file.path()));
-        reversed.map_err(|error| self.pack.in_words(error))
+        let reversed = reversed.map_err(Error::io("write", &self.pack.archive));
+        self.written = header.data_len();
+        let placed = reversed.and_then(|()| content.placed(header.header_len() + self.written));
+        placed.map_err(|error| self.pack.in_words(error))
     }
 
-    /// Writes bytes of the file, in their order.
-    fn put(&mut self, at: u64, bytes: &[u8]) -> Result<()> {
-        self.pack.options.progress.check()?;
-        let file = match &mut self.content {
-            StagedContent::Memory(content) => {
-                content.extend_from_slice(bytes);
-                return Ok(());
-            }
-            StagedContent::File(file) => file,
-        };
-        for (nth, block) in (0_u64..).zip(bytes.chunks(REORDERED_AT_ONCE)) {
-            self.pack.options.progress.check()?;
-            let written = file.write_all_at(block, at + nth * REORDERED_AT_ONCE as u64);
-            written.map_err(|error| self.pack.in_words(error))?;
-        }
-        Ok(())
+    /// Appends bytes to the file.
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let Self { pack, content, .. } = self;
+        pack.options.progress.check()?;
+        content.append(bytes).map_err(|error| pack.in_words(error))
     }
 }
 

@@ -1,17 +1,25 @@
 //! The files that were added to a pack: their names, and where they are until the pack is finished.
 
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::sync::Arc;
 
 use super::PackWriter;
-use super::staged::{IN_MEMORY, SHORT, StagedMember, belonging, below, in_the_way};
+use super::staged::{
+    ArrivingContent, IN_MEMORY, SHORT, StagedContent, StagedMember, belonging, below, in_the_way,
+};
 use crate::archive::MemberKind;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::File;
-use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, PACK_DOCUMENT};
+use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, PACK_DOCUMENT, is_array};
 use crate::path::MemberPath;
+use crate::ra::{Header, read_full};
 use crate::write::survey::{EntrySource, SourceEntry};
+
+/// Bytes of a file that are read first. A shorter file may stay in memory.
+const HEAD: usize = 64 * 1024;
+/// Bytes of a long file that are read at once.
+const READ_AT_ONCE: usize = 2 * 1024 * 1024;
 
 impl PackWriter<'_> {
     /// Removes an added file, an array with its description, or a directory with its content. Returns whether it
@@ -19,9 +27,10 @@ impl PackWriter<'_> {
     pub(super) fn withdraw(&mut self, name: &str) -> bool {
         let gone = belonging(&self.members, name, self.members.contains_key(name));
         for path in &gone {
-            match self.members.remove(path).and_then(|member| member.content) {
-                Some(content) => self.memory -= content.len(),
-                None => self.staged.discard(path),
+            match self.members.remove(path).map(|member| member.content) {
+                Some(StagedContent::Memory(content)) => self.memory -= content.len(),
+                Some(StagedContent::Directory) => self.staged.discard(path),
+                Some(StagedContent::Archive(_)) | None => {}
             }
             self.dims.retain(|_, dimension| {
                 dimension.arrays.remove(path);
@@ -35,20 +44,79 @@ impl PackWriter<'_> {
         !gone.is_empty() || self.directories.len() < directories
     }
 
-    /// Stages a file of the pack under a new name. If its content fails, it is incomplete.
+    /// Adds a file under a new name. If its content fails, it is incomplete.
     pub(super) fn stage(
         &mut self,
         path: &MemberPath,
-        write: impl FnOnce(&File) -> Result<()>,
+        content: impl FnOnce(&mut Self) -> Result<StagedContent>,
     ) -> Result<()> {
         self.check_name(path, MemberKind::File)?;
-        let written = self.staged.begin(path).and_then(|file| write(&file));
-        if let Err(error) = written {
-            self.fail(path);
-            return Err(self.in_words(error));
+        match content(self) {
+            Ok(content) => self.put(path.clone(), StagedMember { content, length: None }),
+            Err(error) => {
+                self.fail(path);
+                return Err(self.in_words(error));
+            }
         }
-        self.put(path.clone(), StagedMember::default());
         Ok(())
+    }
+
+    /// Reads the content of a file; its size is 0 if it is not known.
+    pub(super) fn read_content(
+        &mut self,
+        path: &MemberPath,
+        size: u64,
+        content: &mut impl Read,
+    ) -> Result<StagedContent> {
+        let at = self.archive.join(path.as_str());
+        let mut read = |block: &mut [u8]| read_full(content, block).map_err(Error::io("read", &at));
+        let mut block = vec![0; HEAD];
+        let mut count = read(&mut block)?;
+        let head = block.split_at(count).0;
+        let size = if count < block.len() { count as u64 } else { size.max(count as u64) };
+        let header = Header::parse(head).ok().filter(|_| is_array(path.as_str()));
+        let align_at = header.map(|header| header.header_len());
+        let mut arriving = self.begin_content(path, size, align_at, false)?;
+        arriving.append(head)?;
+        while count == block.len() {
+            if block.len() < READ_AT_ONCE {
+                block = vec![0; READ_AT_ONCE];
+            }
+            count = read(&mut block)?;
+            arriving.append(block.split_at(count).0)?;
+        }
+        self.end_content(arriving)
+    }
+
+    /// Begins the content of a file, in memory if it is short and there is room, unless it is to be `near` the member
+    /// that was written last.
+    pub(super) fn begin_content(
+        &mut self,
+        path: &MemberPath,
+        size: u64,
+        align_at: Option<u64>,
+        near: bool,
+    ) -> Result<ArrivingContent> {
+        if let Some(memory) = self.memory_for(size).filter(|_| !near) {
+            return Ok(ArrivingContent::Memory(memory));
+        }
+        // The description of the pack is written after the others.
+        if self.begun.takes_members(&self.options) && path.as_str() != PACK_DOCUMENT {
+            let arriving = self.begun.begin(path, size, align_at, &self.options)?;
+            return Ok(ArrivingContent::Archive(Box::new(arriving)));
+        }
+        Ok(ArrivingContent::Directory(self.staged.begin(path)?, 0))
+    }
+
+    /// Ends the content of a file.
+    pub(super) fn end_content(&mut self, arriving: ArrivingContent) -> Result<StagedContent> {
+        Ok(match arriving {
+            ArrivingContent::Memory(content) => StagedContent::Memory(content.into()),
+            ArrivingContent::Archive(arriving) => {
+                StagedContent::Archive(Box::new(self.begun.complete(*arriving)?))
+            }
+            ArrivingContent::Directory(..) => StagedContent::Directory,
+        })
     }
 
     /// Records that the content of a file failed.
@@ -63,12 +131,14 @@ impl PackWriter<'_> {
         if let Some(old) = &mut self.old {
             old.give_way(&path);
         }
-        self.memory += member.content.as_ref().map_or(0, |content| content.len());
+        if let StagedContent::Memory(content) = &member.content {
+            self.memory += content.len();
+        }
         self.members.insert(path, member);
     }
 
     /// Returns memory for a file of `len` bytes, if it is short and there is room.
-    pub(super) fn memory_for(&self, len: u64) -> Option<Vec<u8>> {
+    fn memory_for(&self, len: u64) -> Option<Vec<u8>> {
         let len = usize::try_from(len).ok().filter(|_| len <= SHORT)?;
         (self.memory + len <= IN_MEMORY).then(|| Vec::with_capacity(len))
     }
@@ -113,17 +183,48 @@ impl PackWriter<'_> {
         self.in_words(Error::Refused { path: self.archive.clone(), findings })
     }
 
-    /// Returns the entries of files in memory, of all directories, and of the description of the pack.
-    pub(super) fn in_memory(&self, document: Option<Vec<u8>>) -> Result<Vec<SourceEntry>> {
-        let in_memory = self.members.iter().filter_map(|(path, member)| {
-            Some((path.clone(), Arc::clone(member.content.as_ref()?)))
+    /// Closes the gaps that removed members left in the archive. A member that cannot be moved is incomplete.
+    fn close_gaps(&mut self) -> Result<()> {
+        self.begun.open(&self.options)?;
+        let written = self.members.iter_mut().filter_map(|(path, member)| {
+            let StagedContent::Archive(written) = &mut member.content else { return None };
+            Some((path, written))
+        });
+        let mut written: Vec<_> = written.collect();
+        written.sort_by_key(|(_, written)| written.range().start);
+        let mut end = 0;
+        for (path, written) in written {
+            match self.begun.keep(written, end) {
+                Ok(next) => end = next,
+                Err(error) => {
+                    let path = path.clone();
+                    self.members.remove(&path);
+                    self.incomplete.insert(path);
+                    return Err(error);
+                }
+            }
+        }
+        self.begun.end = end;
+        Ok(())
+    }
+
+    /// Returns the entries of files in memory and in the archive, of their directories and those that were added, and of
+    /// the description of the pack.
+    pub(super) fn entries(&mut self, document: Option<Vec<u8>>) -> Result<Vec<SourceEntry>> {
+        self.close_gaps()?;
+        let in_memory = |path, content| SourceEntry::new(path, EntrySource::InMemory(content));
+        let files = self.members.iter().filter_map(|(path, member)| match &member.content {
+            StagedContent::Memory(content) => Some(in_memory(path.clone(), Arc::clone(content))),
+            StagedContent::Archive(written) => Some(self.begun.entry(path.clone(), written)),
+            StagedContent::Directory => None,
         });
         let name = MemberPath::new(PACK_DOCUMENT)?;
-        let files: Vec<_> = in_memory.chain(document.map(|text| (name, text.into()))).collect();
+        let document = document.map(|text| in_memory(name, text.into()));
+        let mut entries: Vec<_> = files.chain(document).collect();
         let mut directories: BTreeSet<_> =
             self.directories.iter().map(MemberPath::as_str).collect();
-        for (path, _) in &files {
-            let path = path.as_str();
+        for entry in &entries {
+            let path = entry.path.as_str();
             for directory in path.rmatch_indices('/').map(|(end, _)| path.split_at(end).0) {
                 if !directories.insert(directory) {
                     break;
@@ -131,12 +232,8 @@ impl PackWriter<'_> {
             }
         }
         let directory = |path| Ok(SourceEntry::new(MemberPath::new(path)?, EntrySource::Directory));
-        let mut entries = directories.into_iter().map(directory).collect::<Result<Vec<_>>>()?;
-        entries.extend(
-            files
-                .into_iter()
-                .map(|(path, content)| SourceEntry::new(path, EntrySource::InMemory(content))),
-        );
+        let directories = directories.into_iter().map(directory).collect::<Result<Vec<_>>>()?;
+        entries.extend(directories);
         Ok(entries)
     }
 }

@@ -1,4 +1,4 @@
-//! Creation of packs from memory: arrays and files are staged in a directory, which is then packed.
+//! Creation of packs from memory: arrays and files are written one after the other.
 
 mod array;
 mod members;
@@ -27,22 +27,21 @@ use crate::pack::{
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::ra::{Element, Header, read_full};
-use crate::write::create::{self, CreateOptions, CreateReport, create_staged};
+use crate::ra::{Element, Header};
+use crate::write::create::{self, BegunArchive, CreateOptions, CreateReport};
 use crate::write::survey::{self, EntrySource};
 
-/// Number of bytes written at once.
-const WRITTEN_AT_ONCE: usize = 256 * 1024;
 /// Options for [`PackWriter`]: those of [`create`](crate::create()).
 pub type WriteOptions = CreateOptions;
 
 /// A writer of packs. Arrays, files and attributes are added in any order, from memory or from readers.
 ///
-/// The archive is identical to the one that [`create`](crate::create()) makes from a directory with the same content,
-/// and the same checks apply. Until [`finish`](Self::finish), up to 64 MiB of small arrays are kept in memory, and all
-/// other content is staged in a hidden directory next to the archive. This needs twice the space on that disk. The
-/// directory is deleted if the writer is dropped, if it fails, or if the process is
-/// [terminated](crate::files::remove_unfinished_and_exit).
+/// The archive has the members and manifests of the one that [`create`](crate::create()) makes from a directory with the
+/// same content, and the same checks apply. Until [`finish`](Self::finish), up to 64 MiB of short files are kept in memory.
+/// Files of more than 32 KiB are written to the archive at once, in the order of the calls, under a hidden name. If members
+/// are compressed, they are staged in a hidden directory next to the archive instead, which needs twice the space on that
+/// disk. The archive is then identical to that of `create`. Hidden files are deleted if the writer is dropped, if it fails,
+/// or if the process is [terminated](crate::files::remove_unfinished_and_exit).
 ///
 /// If a member is refused, the writer is unchanged and can still be used. If the content of a member fails, or the writer
 /// of an array is dropped, the member is incomplete: [`finish`](Self::finish) returns an error until the member is added
@@ -73,7 +72,9 @@ pub struct PackWriter<'w> {
     options: CreateOptions,
     /// Files that [`add`](Self::add) leaves out.
     exclude: Patterns,
-    /// The directory with the files of the pack.
+    /// The archive, and the members that it has already.
+    begun: BegunArchive,
+    /// The directory with other files of the pack.
     staged: PendingDirectory,
     /// The files that were added.
     members: BTreeMap<MemberPath, StagedMember>,
@@ -114,9 +115,7 @@ impl PackWriter<'static> {
     /// contradict each other; [`Error::Io`] if the directory cannot be written.
     pub fn create(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
         let archive = archive.as_ref();
-        create::check(archive, &options)?;
-        let staged = PendingDirectory::beside(archive)?;
-        Ok(Self::begin(archive.to_owned(), options, staged))
+        Self::begin(archive.to_owned(), options)
     }
 
     /// Begins a new version of the archive at the path `archive`. You can add members, replace them if the option
@@ -150,13 +149,10 @@ impl PackWriter<'static> {
         let mut options = options;
         let replaces = std::mem::replace(&mut options.force, true);
         let mut old = OldPack::open(archive.as_ref(), &mut options)?;
-        let archive = old.path();
-        create::check(archive, &options)?;
-        let staged = PendingDirectory::beside(archive)?;
         let (attributes, warnings) = (old.attributes(), std::mem::take(&mut old.warnings));
         let groups = std::mem::take(&mut old.group_attributes).into_iter();
         let group_attributes = groups.map(|group| (group.path, group.attributes)).collect();
-        let this = Self::begin(old.path().to_owned(), options, staged);
+        let this = Self::begin(old.path().to_owned(), options)?;
         Ok(Self { old: Some(old), attributes, group_attributes, replaces, warnings, ..this })
     }
 }
@@ -179,26 +175,27 @@ impl<'w> PackWriter<'w> {
         let home = directory.path().join("archive");
         fs::create_root(&home)?;
         let archive = home.join(format!("pack{}", container.extension()));
-        create::check(&archive, &options)?;
-        let mut this = Self::begin(archive.clone(), options, PendingDirectory::beside(&archive)?);
+        let mut this = Self::begin(archive, options)?;
         this.sink = Some((directory, Box::new(sink)));
         // An archive of an earlier try is there if the sink failed.
         this.options.force = true;
         Ok(this)
     }
 
-    fn begin(archive: PathBuf, options: CreateOptions, staged: PendingDirectory) -> Self {
-        let mut options = options;
+    fn begin(archive: PathBuf, mut options: CreateOptions) -> Result<Self> {
+        let begun = create::begin(&archive, &options)?;
+        let staged = PendingDirectory::beside(&archive)?;
         let exclude = std::mem::take(&mut options.exclude);
         // Staged files have no meaningful times.
         options.preserve_mtime = false;
         // Asking the system takes longer than writing a small array.
         options.jobs = Some(pipeline::jobs(options.jobs));
-        Self {
+        Ok(Self {
             archive,
             replaces: options.force,
             options,
             exclude,
+            begun,
             staged,
             members: BTreeMap::new(),
             directories: BTreeSet::new(),
@@ -211,7 +208,7 @@ impl<'w> PackWriter<'w> {
             warnings: Vec::new(),
             sink: None,
             is_finished: false,
-        }
+        })
     }
 
     /// Sets an attribute of the pack, such as its title, to a number, a text, or a list of numbers or texts.
@@ -320,8 +317,8 @@ impl<'w> PackWriter<'w> {
     /// [`Error::AlreadyExists`] without the option `force`; [`Error::Io`] if the content cannot be read or written.
     pub fn file(&mut self, name: impl AsRef<str>, content: impl Read) -> Result<()> {
         let path = MemberPath::new(name.as_ref())?;
-        let content = Watched { reader: content, progress: self.options.progress.clone() };
-        self.stage(&path, |file| write_all(content, file))
+        let mut content = Watched { reader: content, progress: self.options.progress.clone() };
+        self.stage(&path, |this| this.read_content(&path, 0, &mut content))
     }
 
     /// Adds the file or directory `name` of `directory` under the same name. A directory is added with its content, and
@@ -349,7 +346,8 @@ impl<'w> PackWriter<'w> {
         let own = archive.into_iter().flat_map(|name| {
             ["", EXTERNAL_MANIFEST_SUFFIX, ARCHIVE_DIGEST_SUFFIX].map(|end| format!("{name}{end}"))
         });
-        let own: Vec<_> = own.collect();
+        let begun = self.begun.temporary().and_then(|path| fs::name_below(&root, path));
+        let own: Vec<_> = own.chain(begun).collect();
         let staged = fs::name_below(&root, self.staged.path()).map(PathBuf::from);
         let (entries, findings) =
             survey::names(&root, &self.exclude, &own, follow, &self.options.progress)?;
@@ -376,13 +374,14 @@ impl<'w> PackWriter<'w> {
         Ok(())
     }
 
-    /// Stages a copy of a file.
+    /// Adds a copy of a file.
     fn copy(&mut self, from: &mut Below, path: &MemberPath) -> Result<()> {
-        let source = from.open(path)?.watched(&self.options.progress);
-        self.stage(path, |file| {
+        let mut source = from.open(path)?.watched(&self.options.progress);
+        self.stage(path, |this| {
             let stamp = source.stamp()?;
-            source.copy_to(0, stamp.len(), file, 0)?;
-            source.check_unchanged(&stamp)
+            let content = this.read_content(path, stamp.len(), &mut source)?;
+            source.check_unchanged(&stamp)?;
+            Ok(content)
         })
     }
 
@@ -447,11 +446,11 @@ impl<'w> PackWriter<'w> {
         }
         let mut options = self.options.clone();
         let document = self.document(&mut options);
-        let in_memory = self.in_memory(document)?;
-        let Self { archive, staged, old, sink, .. } = self;
+        let entries = self.entries(document).map_err(|error| self.in_words(error))?;
+        let Self { archive, begun, staged, old, sink, .. } = self;
         let kept = old.as_ref().map(|old| old.members(staged, &options)).transpose();
         let mut made =
-            kept.and_then(|kept| create_staged(staged, archive, &options, in_memory, kept));
+            kept.and_then(|kept| create::complete(staged, begun, &options, entries, kept));
         if let Ok(report) = &mut made {
             report.findings.splice(0..0, self.warnings.iter().cloned());
         } else if let Some(old) = old {
@@ -538,20 +537,6 @@ impl<'w> PackWriter<'w> {
         }
         let groups = (!groups.is_empty()).then(|| groups.into_values().collect());
         groups.map(|groups| pack::attributes_document(groups).into_bytes())
-    }
-}
-
-/// Writes the content of a reader to a file.
-fn write_all(mut content: impl Read, file: &File) -> Result<()> {
-    let (mut block, mut at) = (vec![0; WRITTEN_AT_ONCE], 0);
-    loop {
-        let count = read_full(&mut content, &mut block).map_err(Error::io("read", file.path()))?;
-        let block = block.split_at(count).0;
-        file.write_all_at(block, at)?;
-        at += count as u64;
-        if count < WRITTEN_AT_ONCE {
-            return Ok(());
-        }
     }
 }
 

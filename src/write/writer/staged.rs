@@ -1,26 +1,75 @@
-//! The files of a pack that is being written: those in memory, and what a name takes with it.
+//! The files of a pack that is being written: where they are, and what a name takes with it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::archive::{Arriving, WrittenMember};
+use crate::error::Result;
 use crate::finding::{Code, Finding};
+use crate::fs::File;
 use crate::pack::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, is_array};
 use crate::path::{MemberPath, escape};
 
-/// Maximum size in bytes of arrays that are kept in memory: making a file takes longer than writing this many bytes.
+/// Maximum size in bytes of files that are kept in memory.
 pub(super) const SHORT: u64 = 32 * 1024;
-/// Bytes of short arrays and their descriptions that one writer keeps in memory.
+/// Bytes of short files that one writer keeps in memory.
 pub(super) const IN_MEMORY: usize = 64 * 1024 * 1024;
 
 /// A file that was added.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct StagedMember {
-    /// The bytes of a file in memory; the others are in the directory of staged files.
-    pub(super) content: Option<Arc<[u8]>>,
+    pub(super) content: StagedContent,
     /// The length of a 1-D array, which others may use as a coordinate.
     pub(super) length: Option<u64>,
+}
+
+/// The place of a file until the pack is finished.
+#[derive(Debug)]
+pub(super) enum StagedContent {
+    Memory(Arc<[u8]>),
+    Archive(Box<WrittenMember>),
+    /// The directory of staged files.
+    Directory,
+}
+
+/// A file whose content arrives.
+#[derive(Debug)]
+pub(super) enum ArrivingContent {
+    Memory(Vec<u8>),
+    Archive(Box<Arriving>),
+    /// A file in the directory, and its length.
+    Directory(File, u64),
+}
+
+impl ArrivingContent {
+    /// Appends bytes.
+    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Memory(content) => content.extend_from_slice(bytes),
+            Self::Archive(arriving) => arriving.write(bytes)?,
+            Self::Directory(file, len) => {
+                file.write_all_at(bytes, *len)?;
+                *len += bytes.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes bytes at an offset of content that is not in memory. [`placed`](Self::placed) follows.
+    pub(super) fn place(&self, bytes: &[u8], at: u64) -> Result<()> {
+        match self {
+            Self::Memory(_) => unreachable!("content in memory is appended"),
+            Self::Archive(arriving) => arriving.place(bytes, at),
+            Self::Directory(file, _) => file.write_all_at(bytes, at),
+        }
+    }
+
+    /// Ends the placing of bytes. They now have the length `len`.
+    pub(super) fn placed(&mut self, len: u64) -> Result<()> {
+        if let Self::Archive(arriving) = self { arriving.hash_placed(len) } else { Ok(()) }
+    }
 }
 
 /// A dimension that arrays of one group call by the same name.

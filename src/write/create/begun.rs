@@ -1,0 +1,229 @@
+//! The archive that is written: its form, and members that are written before the others are known.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::CreateOptions;
+use super::options::FIXED_TIME;
+use crate::archive::{Arriving, Compression, Container, MemberKind, NewMember, WrittenMember};
+use crate::digest::{Algorithm, Wanted};
+use crate::error::{Error, Result};
+use crate::fs::{self, File, PendingFile};
+use crate::manifest::BlockList;
+use crate::message::Message;
+use crate::pack::bag::BagInfo;
+use crate::pack::bag::lists::BAGGING_DATE;
+use crate::pack::{Layout, Placement};
+use crate::path::MemberPath;
+use crate::time::Timestamp;
+use crate::write::companions;
+use crate::write::survey::{EntrySource, SourceEntry, WrittenContent};
+
+/// Seconds from 1970 to the end of the year 9999, the last with four digits.
+const END_OF_YEAR_9999: u64 = 253_402_300_800;
+
+/// An archive, from options that do not contradict each other. Its file has a temporary name.
+pub(crate) struct BegunArchive {
+    /// The archive to write; for a link, the one to replace.
+    pub(super) path: PathBuf,
+    pub(super) container: Container,
+    /// Algorithms of the manifests, weakest first.
+    pub(super) algorithms: Vec<Algorithm>,
+    pub(super) info: BagInfo,
+    pub(super) placement: Placement,
+    file: Option<BegunFile>,
+    /// The end of the members that are written.
+    pub(crate) end: u64,
+}
+
+struct BegunFile {
+    pending: PendingFile,
+    /// The same file, for readers of its members.
+    shared: Arc<File>,
+}
+
+impl BegunArchive {
+    /// Checks the options.
+    pub(super) fn new(archive: &Path, options: &CreateOptions) -> Result<Self> {
+        fs::refuse_url(archive)?;
+        let path = if options.force {
+            companions::replaceable(archive, &options.progress)?
+        } else {
+            archive.to_owned()
+        };
+        let container = container(&path, options)?;
+        options.compression.check(container)?;
+        let (least, most) = BlockList::BLOCK_SIZES.into_inner();
+        if let Some(size) = options.block_digests
+            && !BlockList::BLOCK_SIZES.contains(&size)
+        {
+            return Err(Error::options(format!(
+                "expected blocks of {least} to {most} bytes for block digests, found {size}"
+            )));
+        }
+        if options.sign_with.is_some() && options.no_external_manifest {
+            let message = Message::default().option("sign_with").text(" and ");
+            let message = message.option("no_external_manifest");
+            return Err(Error::options(
+                message.text(" contradict each other: there is no manifest to sign"),
+            ));
+        }
+        let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
+        let placement = match options.layout {
+            Layout::Plain => Placement::plain(),
+            Layout::BagIt => Placement::bag(&name_without_extension(&path)?),
+        };
+        Ok(Self { path, container, algorithms, info, placement, file: None, end: 0 })
+    }
+
+    /// Opens the file, if it is not open. If an earlier try gave it its name, the members are copied to another one.
+    pub(crate) fn open(&mut self, options: &CreateOptions) -> Result<()> {
+        if self.file.as_ref().is_some_and(|file| file.pending.is_pending()) {
+            return Ok(());
+        }
+        let pending = PendingFile::create(&self.path, options.force)?.stopped_by(&options.progress);
+        if let Some(old) = &self.file {
+            old.shared.copy_to(0, self.end, pending.file(), 0)?;
+        }
+        let shared = Arc::new(pending.file().try_clone()?);
+        self.file = Some(BegunFile { pending, shared });
+        Ok(())
+    }
+
+    /// Returns the open file.
+    pub(super) fn pending(&self) -> &PendingFile {
+        &self.begun().pending
+    }
+
+    fn begun(&self) -> &BegunFile {
+        self.file.as_ref().expect("the file is open")
+    }
+
+    /// Returns the temporary name.
+    pub(crate) fn temporary(&self) -> Option<&Path> {
+        self.file.as_ref().and_then(|file| file.pending.temporary())
+    }
+
+    /// Returns whether members can be written before the others are known: their place must not depend on the others,
+    /// and they must be removable.
+    pub(crate) fn takes_members(&self, options: &CreateOptions) -> bool {
+        matches!(self.container, Container::Zip | Container::Tar)
+            && options.compression == Compression::Stored
+    }
+
+    /// Begins a file after the members that are written. `size` is 0 if it is not known. The content is aligned at an
+    /// offset in it, if there is one.
+    pub(crate) fn begin(
+        &mut self,
+        path: &MemberPath,
+        size: u64,
+        align_at: Option<u64>,
+        options: &CreateOptions,
+    ) -> Result<Arriving> {
+        self.open(options)?;
+        let path = MemberPath::new(self.placement.placed(path.as_str()))?.as_str().to_owned();
+        let modified = options.timestamp.unwrap_or(FIXED_TIME);
+        let kind = MemberKind::File;
+        let member = NewMember { path: path.into(), kind, size, modified, align_at };
+        let wanted = Wanted { algorithms: &self.algorithms, block_size: options.block_digests };
+        Arriving::begin(&self.begun().shared, self.container, wanted, member, self.end)
+    }
+
+    /// Completes the member that was begun last.
+    pub(crate) fn complete(&mut self, arriving: Arriving) -> Result<WrittenMember> {
+        let written = arriving.finish()?;
+        self.end = written.range().end;
+        Ok(written)
+    }
+
+    /// Moves a member to the offset `at` if it begins after that. Returns the end of the member.
+    pub(crate) fn keep(&self, member: &mut WrittenMember, at: u64) -> Result<u64> {
+        if member.range().start > at {
+            member.move_to(&self.begun().shared, at)?;
+        }
+        Ok(member.range().end)
+    }
+
+    /// Returns the entry of a member that is written.
+    pub(crate) fn entry(&self, path: MemberPath, member: &WrittenMember) -> SourceEntry {
+        let (archive, range) = (Arc::clone(&self.begun().shared), member.content());
+        let source = EntrySource::Written(Box::new(WrittenContent { archive, range }));
+        SourceEntry { placed: Some(member.placed.clone()), ..SourceEntry::new(path, source) }
+    }
+}
+
+fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {
+    let container = options.container.or_else(|| Container::from_extension(archive));
+    match container {
+        Some(Container::Directory) => {
+            Err(Error::options("cannot create a directory; choose an archive format".to_owned()))
+        }
+        None => Err(Error::wrong_target(
+            archive,
+            "has no known extension; use .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst",
+        )),
+        Some(container) => Ok(container),
+    }
+}
+
+/// Returns the name of an archive without its extension, as the top directory of a bag has it.
+pub(crate) fn name_without_extension(archive: &Path) -> Result<String> {
+    let name = archive.file_name().unwrap_or_default().to_string_lossy();
+    let extension = Container::from_extension(archive).map_or("", Container::extension);
+    let stem = name.strip_suffix(extension).unwrap_or(&name);
+    let stem = stem
+        .rsplit_once('.')
+        .filter(|(_, rest)| matches!(*rest, "tgz" | "tzst"))
+        .map_or(stem, |(stem, _)| stem);
+    Ok(MemberPath::new(stem)?.as_str().to_owned())
+}
+
+/// Returns the algorithms of the manifests, weakest first.
+fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
+    if options.digests.is_empty() {
+        return Ok(vec![Algorithm::Sha256]);
+    }
+    if let Some(other) = options.digests.iter().find(|algorithm| !algorithm.is_written()) {
+        return Err(Error::options(format!(
+            "manifests with {} can be read but not written; use sha256, sha512 or both",
+            other.name()
+        )));
+    }
+    if !options.digests.contains(&Algorithm::Sha256) {
+        return Err(Error::options(
+            "the digests must include sha256, which all readers of packs use".to_owned(),
+        ));
+    }
+    let mut algorithms = options.digests.clone();
+    algorithms.sort_unstable();
+    algorithms.dedup();
+    Ok(algorithms)
+}
+
+/// Returns the requested metadata in its order, and the date if a timestamp was given.
+fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
+    let mut info = BagInfo::default();
+    if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
+        let problem = "metadata for `bag-info.txt` requires a bag; use ";
+        return Err(Error::options(Message::from(problem).option(("layout", "bagit"))));
+    }
+    for (label, value) in &options.bag_info {
+        info.add(label, value).map_err(|invalid| {
+            Error::options(format!("cannot write this to `bag-info.txt`: {invalid}"))
+        })?;
+    }
+    if info.get(BAGGING_DATE).is_none()
+        && let Some(day) = options.timestamp.and_then(date_of)
+    {
+        info.add(BAGGING_DATE, &day).map_err(Error::options)?;
+    }
+    Ok(info)
+}
+
+/// Returns the day in UTC for a time in seconds since 1970, as YYYY-MM-DD; `None` after the year 9999.
+pub(crate) fn date_of(seconds: u64) -> Option<String> {
+    let time = UNIX_EPOCH
+        + Duration::from_secs(Some(seconds).filter(|seconds| *seconds < END_OF_YEAR_9999)?);
+    Some(Timestamp::from(time).date())
+}
