@@ -184,6 +184,7 @@ impl Drop for StopOnDrop<'_> {
 }
 
 /// Runs `beside` in a thread of its own while `here` runs.
+#[cfg(feature = "full")]
 pub(crate) fn both<T>(beside: impl FnOnce() + Send, here: impl FnOnce() -> T) -> T {
     let beside = Mutex::new(Some(beside));
     let run = || {

@@ -27,6 +27,8 @@ pub(crate) struct Arriving {
     data: u64,
     /// Bytes of the content that arrived.
     len: u64,
+    /// The end of the bytes that the system was asked to write to disk.
+    hinted: u64,
     crc: crc32fast::Hasher,
     hashers: Hashers,
 }
@@ -42,18 +44,25 @@ impl Arriving {
         at: u64,
     ) -> Result<Self> {
         let header = new_header(container, &member, &Record::stored(&member, at, 0))?;
-        let (file, data, len) = (Arc::clone(file), at + header.len() as u64, 0);
+        let (file, data) = (Arc::clone(file), at + header.len() as u64);
         let (crc, hashers) = (crc32fast::Hasher::new(), Hashers::new(wanted));
-        Ok(Self { file, container, member, at, data, len, crc, hashers })
+        Ok(Self { file, container, member, at, data, len: 0, hinted: data, crc, hashers })
     }
 
     /// Writes the next bytes, and hashes them at the same time.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let Self { file, data, len, crc, hashers, .. } = self;
+        let Self { file, data, len, hinted, crc, hashers, .. } = self;
         for block in bytes.chunks(AT_ONCE) {
-            let mut write = || {
+            let mut write = || -> Result<()> {
                 crc.update(block);
-                file.write_all_at(block, *data + *len)
+                let (at, end) = (*data + *len, *data + *len + block.len() as u64);
+                file.write_all_at(block, at)?;
+                if end - *hinted >= AT_ONCE as u64 {
+                    // The disk works while more bytes are hashed.
+                    file.begin_sync(*hinted..end);
+                    *hinted = end;
+                }
+                Ok(())
             };
             if block.len() < WORTH_A_THREAD {
                 hashers.update(block);
@@ -87,7 +96,7 @@ impl Arriving {
 
     /// Completes the member.
     pub(crate) fn finish(self) -> Result<WrittenMember> {
-        let Self { file, container, mut member, at, data: assumed, len, crc, hashers } = self;
+        let Self { file, container, mut member, at, data: assumed, len, crc, hashers, .. } = self;
         member.size = len;
         let record = Record::stored(&member, at, crc.finalize());
         let header = new_header(container, &member, &record)?;
