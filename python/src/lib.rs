@@ -21,6 +21,7 @@ mod values;
 mod writer;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 
@@ -30,13 +31,19 @@ use pyo3::prelude::*;
 /// ----------
 /// words : list of str
 ///     The words of the command line. The first is the name of the program.
+/// viewer : str, optional
+///     The viewer that is installed with this package.
 ///
 /// Returns
 /// -------
 /// int
 ///     The exit status.
 #[pyfunction]
-fn run(py: Python<'_>, words: Vec<OsString>) -> u8 {
+#[pyo3(signature = (words, viewer=None))]
+fn run(py: Python<'_>, words: Vec<OsString>, viewer: Option<PathBuf>) -> u8 {
+    if let Some(viewer) = viewer {
+        let _ = cli::report::viewer::OF_PACKAGE.set(viewer); // a process has one package
+    }
     interrupt::detached(py, || cli::main(words))
 }
 

@@ -348,3 +348,22 @@ def test_hints_name_parameters(experiment):
     assert hints == ["write descriptions from the headers: `describe` with `write=`"]
     (hint,) = (finding.hint for finding in ra_pack.verify(EXPERIMENT).findings if finding.code == "MAN001")
     assert "verify" not in hint
+
+
+def test_the_command_finds_the_viewer_of_its_package(archive, tmp_path):
+    """Wheels have the viewer, as a file that pip installs outside of the module; this program lists one such file."""
+    (tmp_path / "viewer.html").write_text("before<!-- pack -->after")
+    program = """
+import pathlib, sys
+import ra_pack.__main__ as command
+class File:
+    name = "viewer.html"
+    def locate(self):
+        return pathlib.Path(sys.argv[-1]).with_name(self.name)
+command.files = lambda name: [File()] if name == "ra-pack" else None
+sys.exit(command.main())
+"""
+    words = ["report", "--viewer", "-q", archive, "-o", tmp_path / "page.html"]
+    subprocess.run([sys.executable, "-c", program, *words], check=True)
+    page = (tmp_path / "page.html").read_text()
+    assert page.startswith('before<script type="text/plain" id="pack"') and page.endswith("</script>after")

@@ -24,7 +24,7 @@ pub(crate) mod plot;
 mod progress;
 mod reference;
 mod refs;
-mod report;
+pub(crate) mod report;
 mod shell;
 mod show;
 mod signals;

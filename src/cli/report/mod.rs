@@ -5,7 +5,7 @@ mod card;
 mod head;
 mod page;
 mod picture;
-mod viewer;
+pub(crate) mod viewer;
 
 use std::borrow::Cow;
 use std::fmt::{self, Display as _, Write as _};

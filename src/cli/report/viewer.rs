@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -25,6 +26,9 @@ const MARK: &str = "<!-- pack -->";
 
 /// Where packages put the viewer, relative to the directory of the program; the last one is that of `viewer/build`.
 const PLACES: [&str; 3] = ["viewer.html", "../share/ra-pack/viewer.html", "../viewer/viewer.html"];
+
+/// The viewer of the Python package, whose program is the interpreter.
+pub(crate) static OF_PACKAGE: OnceLock<PathBuf> = OnceLock::new();
 
 /// Writes the viewer with the pack inside.
 pub(super) fn write(args: &ReportArgs, output: &Output) -> Result<Ending, Failure> {
@@ -74,7 +78,8 @@ pub(super) fn write(args: &ReportArgs, output: &Output) -> Result<Ending, Failur
 fn viewer() -> Result<PathBuf, Failure> {
     let program = std::env::current_exe().unwrap_or_default();
     let beside = |place: &str| program.parent().unwrap_or(Path::new("")).join(place);
-    let found = PLACES.into_iter().map(beside).find(|path| path.is_file());
+    let mut places = OF_PACKAGE.get().cloned().into_iter().chain(PLACES.into_iter().map(beside));
+    let found = places.find(|path| path.is_file());
     found.ok_or_else(|| {
         let reason =
             "the viewer is not installed with this program; packages for Linux and Python have it";
