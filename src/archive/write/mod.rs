@@ -320,8 +320,11 @@ fn new_header(container: Container, member: &NewMember<'_>, record: &Record) -> 
 
 /// Moves bytes of a file to the offset `to`.
 fn move_within(file: &File, Range { start, end }: Range<u64>, to: u64) -> Result<()> {
+    if to == start {
+        return Ok(());
+    }
     let mut block = vec![0; COPY_BLOCK];
-    let (len, mut moved) = (if to == start { 0 } else { end - start }, 0);
+    let (len, mut moved) = (end - start, 0);
     while moved < len {
         let count = (len - moved).min(COPY_BLOCK as u64);
         // Bytes that are not moved yet must not be overwritten.
