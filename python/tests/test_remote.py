@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -217,6 +218,26 @@ def test_a_pack_in_a_bucket_is_read(server: Server, bucket: Any) -> None:
     local = ra_pack.open(server.root / "exp.zip")
     assert np.array_equal(pack["time"].read(), local["time"].read())
     assert ra_pack.verify("s3://bucket/run 1/exp.zip").valid
+
+
+def test_packs_are_written_to_a_bucket(server: Server, bucket: Any, tmp_path: Path) -> None:
+    data = {"a": np.random.default_rng(0).normal(size=2_500_000), "b": np.arange(10)}
+    source = tmp_path / "source"
+    ra_pack.extract(server.root / "exp.zip", source)
+
+    def with_writer(path: Path | str) -> None:
+        with ra_pack.PackWriter(path) as writer:
+            writer.add("a", data["a"], ["x"])
+
+    for nth, make in enumerate([with_writer, partial(ra_pack.write, obj=data), partial(ra_pack.create, source)]):
+        make(tmp_path / f"{nth}.zip")
+        make(f"s3://bucket/run 1/{nth}.zip")
+        for suffix in ["", ".manifest-sha256.txt"]:
+            stored = bucket.get_object(Bucket="bucket", Key=f"run 1/{nth}.zip{suffix}")["Body"].read()
+            assert stored == (tmp_path / f"{nth}.zip{suffix}").read_bytes()
+    with pytest.raises(FileExistsError):
+        ra_pack.write("s3://bucket/run 1/1.zip", data)
+    assert bucket.list_multipart_uploads(Bucket="bucket").get("Uploads", []) == []
 
 
 def test_packs_in_a_bucket_are_audited_on_a_cluster(server: Server, bucket: Any, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 //! `ra-pack create`
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,6 +10,7 @@ use ra_pack::manifest::BlockList;
 use ra_pack::ndl::Attribute;
 use ra_pack::path::escape_path;
 use ra_pack::write::{CreateOptions, CreateReport, Layout};
+use ra_pack::{Container, Error};
 
 use super::common::{Choices, Common, compression, size, words};
 use super::output::Output;
@@ -24,6 +26,7 @@ Examples:
   ra-pack create exp -o exp.zip --describe --compression zstd:9
   ra-pack create exp -o exp.zip --sign-with 'minisign -Sm'
   ra-pack create exp -o exp.zip --layout bagit --bag-info 'Contact-Name=A. Scientist'
+  ra-pack create exp -o - --container tar.zst --manifest exp.sha256 > exp.tar.zst
 
 Environment:
   SOURCE_DATE_EPOCH   modification time of all members, seconds since 1970 UTC; default 1980-01-01")]
@@ -32,9 +35,14 @@ pub(crate) struct CreateArgs {
     #[arg(value_name = "DIR")]
     source: PathBuf,
 
-    /// Archive to write: .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst.
+    /// Archive to write: .zip, .tar, .tar.gz, .tgz, .tar.zst or .tzst; a file, the URL of an object in a
+    /// bucket, or `-`.
     #[arg(short, long, display_order = 0, value_name = "ARCHIVE")]
     output: PathBuf,
+
+    /// Container, if the archive has no extension.
+    #[arg(long, display_order = 1, value_name = "CONTAINER", value_parser = words(CONTAINERS))]
+    container: Option<Container>,
 
     /// Lay out the pack as plain files or as a bag.
     #[arg(long, display_order = 1, value_name = "LAYOUT", default_value = "plain", value_parser = words(LAYOUTS))]
@@ -44,7 +52,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, display_order = 2, value_name = "LABEL=VALUE", value_parser = bag_info)]
     bag_info: Vec<(String, String)>,
 
-    /// Write manifests with these digests, separated by commas: sha256 (required), sha512.
+    /// Manifests to write: sha256, or sha256,sha512.
     #[arg(
         long,
         display_order = 4,
@@ -54,8 +62,9 @@ pub(crate) struct CreateArgs {
     )]
     digest: Vec<ra_pack::digest::Algorithm>,
 
-    /// List the digest of each block of files longer than SIZE [default: 8M], from 4K to 64M. A slice
-    /// is then verified by reading only its blocks, and `verify` uses all cores for one large file.
+    /// List the digest of each block of files longer than SIZE [default: 8M], from 4K to 64M.
+    ///
+    /// A slice is then verified by reading only its blocks, and `verify` uses all cores for one large file.
     #[arg(
         long,
         display_order = 5,
@@ -67,8 +76,12 @@ pub(crate) struct CreateArgs {
     )]
     block_digests: Option<u64>,
 
+    /// Write the manifest to FILE instead of next to the archive.
+    #[arg(long, display_order = 13, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+
     /// Do not write a manifest next to the archive.
-    #[arg(long, display_order = 13, conflicts_with = "sign_with")]
+    #[arg(long, display_order = 13, conflicts_with_all = ["manifest", "sign_with"])]
     no_external_manifest: bool,
 
     /// Also write ARCHIVE.sha256, with the digest of the archive file itself.
@@ -149,6 +162,16 @@ impl SharedArgs {
     }
 }
 
+/// The name of standard output in reports and errors.
+const STANDARD_OUTPUT: &str = "standard output";
+
+const CONTAINERS: &Choices<Container> = &[
+    ("zip", Container::Zip, "A zip, in which one array can be read alone"),
+    ("tar", Container::Tar, "A tar without compression"),
+    ("tar.gz", Container::TarGz, "A tar compressed with gzip"),
+    ("tar.zst", Container::TarZst, "A tar compressed with Zstandard"),
+];
+
 const LAYOUTS: &Choices<Layout> = &[
     ("plain", Layout::Plain, "The files as they are, with manifests next to them"),
     ("bagit", Layout::BagIt, "A BagIt 1.0 bag (RFC 8493)"),
@@ -176,15 +199,59 @@ fn bag_info(text: &str) -> Result<(String, String), String> {
 
 pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure> {
     let mut options = args.shared.options(output)?;
+    options.container = args.container;
     options.layout = args.layout;
+    options.manifest.clone_from(&args.manifest);
     options.bag_info.clone_from(&args.bag_info);
     options.digests.clone_from(&args.digest);
     options.block_digests = args.block_digests;
     options.no_external_manifest = args.no_external_manifest;
     options.archive_digest = args.archive_digest;
     options.preserve_mtime = args.preserve_mtime;
-    let report = ra_pack::create(&args.source, &args.output, &options)?;
+    let report = if args.output.as_os_str() == "-" {
+        to_standard_output(args, &options, output)?
+    } else {
+        ra_pack::create(&args.source, &args.output, &options)?
+    };
     show(&args.source, &report, args.shared.common.json, output)
+}
+
+fn to_standard_output(
+    args: &CreateArgs,
+    options: &CreateOptions,
+    output: &Output,
+) -> Result<CreateReport, Failure> {
+    let refused = [
+        (output.is_terminal(), "an archive is not written to a terminal; use a pipe"),
+        (options.container.is_none(), "`-o -` has no extension; give --container, such as tar.zst"),
+        (args.shared.common.json, "`-o -` and --json both use standard output"),
+        (
+            args.archive_digest,
+            "--archive-digest writes a file next to the archive; `-o -` has none",
+        ),
+        (
+            options.sign_with.is_some() && options.manifest.is_none(),
+            "--sign-with signs the external manifest; with `-o -`, give --manifest FILE",
+        ),
+    ];
+    if let Some((_, why)) = refused.into_iter().find(|(is_refused, _)| *is_refused) {
+        return Err(Failure::options(why));
+    }
+    let created = ra_pack::write::create_to(&args.source, Output::pipe(), options);
+    let mut report = created.map_err(|error| match error {
+        Error::Io { action: "copy", source, .. } => {
+            // The reader of a pipe that ended early has a part of the archive.
+            let source = if source.kind() == io::ErrorKind::BrokenPipe {
+                io::Error::other("its reader ended before the archive was complete")
+            } else {
+                source
+            };
+            Error::Io { action: "write", path: STANDARD_OUTPUT.into(), source }
+        }
+        other => other,
+    })?;
+    report.target = STANDARD_OUTPUT.into();
+    Ok(report)
 }
 
 /// Prints a summary of what was packed from `source`.

@@ -245,8 +245,9 @@ fn next_step(error: &Error) -> Option<String> {
         Error::NoSuchMember { archive, .. } | Error::SeveralMembers { archive, .. } => {
             return Some(format!("`ra-pack list {}` lists the members", shell::path(archive)));
         }
-        Error::Io { path, .. }
-            if path == Path::new("-") || path.to_string_lossy().contains("://") =>
+        Error::Io { action, path, .. }
+            if !matches!(*action, "write" | "delete")
+                && (path == Path::new("-") || path.to_string_lossy().contains("://")) =>
         {
             let next = "ra-pack reads files and https, http, s3, gs, az and abfs URLs; write anything else to a file first";
             return Some(next.to_owned());

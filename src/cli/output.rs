@@ -179,6 +179,11 @@ impl Output {
     }
 
     /// Whether standard output is a terminal.
+    /// Returns standard output for a thread that writes bytes.
+    pub(crate) fn pipe() -> impl Write + Send {
+        io::stdout()
+    }
+
     pub(crate) fn is_terminal(&self) -> bool {
         self.out.is_terminal()
     }

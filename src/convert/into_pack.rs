@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::fs::{self, PendingDirectory};
 use crate::pack::ARRAY_EXTENSION;
 use crate::path::MemberPath;
-use crate::write::create::in_archive;
 use crate::write::writer::PackWriter;
 
 /// The directory with the output of a conversion.
@@ -70,8 +69,7 @@ pub fn add_converted(
     let archive = pack.archive().to_owned();
     let options = ConvertOptions { force: true, ..options.clone() };
     let report = convert(&input, root.join(&target), &options);
-    let in_archive = |path| in_archive(&root, &archive, path);
-    let report = report.map_err(|error| error.with_path(in_archive))?;
+    let report = report.map_err(|error| pack.in_archive(error, &root))?;
     pack.add(&root, ".")?;
     Ok(Some(ConvertReport { output: archive.join(target), ..report }))
 }

@@ -170,7 +170,7 @@ pub(crate) fn refuse_url(output: &Path) -> Result<()> {
     }
     Err(Error::wrong_target(
         output,
-        "is a URL, and ra-pack writes only files; write a file and copy it to the server",
+        "is a URL, and only a new archive is written to one; write a file and copy it to the server",
     ))
 }
 

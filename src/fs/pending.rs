@@ -22,7 +22,8 @@ pub(super) fn unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files and directories of all unfinished writes of this process, and exits.
+/// Removes the temporary files and directories of all unfinished writes of this process and the parts of unfinished
+/// uploads, and exits.
 ///
 /// Call this when the program must stop at once, such as on Ctrl-C. [`create`](crate::create()) and
 /// [`extract`](crate::extract()) remove their own temporary files when they return. While this runs, other threads that
@@ -37,6 +38,8 @@ pub fn remove_unfinished_and_exit(status: i32) -> ! {
             None => fs::remove_dir_all(path),
         };
     }
+    #[cfg(feature = "full")]
+    super::remote::give_up_uploads();
     // The lock is still held.
     std::process::exit(status)
 }

@@ -8,7 +8,7 @@ pub(crate) mod plain_arrays;
 pub(crate) mod survey;
 pub(crate) mod writer;
 
-pub use self::create::{CreateOptions, CreateReport, create};
+pub use self::create::{CreateOptions, CreateReport, create, create_to};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::writer::{ArrayStream, NewArray, PackWriter, WriteOptions};

@@ -1132,3 +1132,82 @@ fn the_magic_of_a_tar_in_the_first_file_of_a_zip_is_text() {
     fs::copy(&archive, &other).unwrap();
     ra("list", &[&other], &["--names"]).exits(0).says(&[name]);
 }
+
+#[test]
+fn standard_output_gets_the_bytes_of_a_file() {
+    let experiment = Experiment::standard();
+    let scratch = TempDir::new().unwrap();
+    for container in ["zip", "tar", "tar.gz", "tar.zst"] {
+        let file = scratch.path().join(format!("pack.{container}"));
+        create(experiment.path(), &file, &["--layout", "bagit"]).exits(0);
+        let (manifest, temporary) = (scratch.path().join("m.txt"), scratch.path().join("tmp"));
+        fs::create_dir_all(&temporary).unwrap();
+        let output = ra_pack()
+            .env("TMPDIR", &temporary)
+            .args(["create", "-o", "-", "--layout", "bagit", "--force"])
+            .args(["--container", container, "--manifest"])
+            .args([&manifest, experiment.path()])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stdout == fs::read(&file).unwrap(), "{container}");
+        let beside = scratch.path().join(format!("pack.{container}.manifest-sha256.txt"));
+        assert_eq!(fs::read(&manifest).unwrap(), fs::read(beside).unwrap());
+        assert_eq!(names_in(&temporary), [""; 0], "nothing remains");
+    }
+    let refused = |args: &[&str], why: &str| {
+        let source = experiment.path().display().to_string();
+        let output = ra_pack().args(["create", &source, "-o", "-"]).args(args).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(why), "{said}");
+        assert!(output.stdout.is_empty());
+    };
+    refused(&[], "give --container");
+    refused(&["--container", "zip", "--json"], "both use standard output");
+    refused(&["--container", "zip", "--archive-digest"], "next to the archive");
+    refused(&["--container", "zip", "--sign-with", "true"], "give --manifest");
+    refused(&["--container", "zip", "--manifest", "m", "--no-external-manifest"], "cannot be used");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_of_a_pipe_that_ends_early_is_a_failure() {
+    let source = Experiment::new().file("long.bin", "x".repeat(1 << 20));
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ra-pack"))
+        .arg("create")
+        .arg(source.path())
+        .args(["-o", "-", "--container", "tar"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("cannot write to standard output: its reader ended"), "{said}");
+}
+
+#[test]
+fn the_external_manifest_can_be_elsewhere() {
+    let experiment = small();
+    let scratch = TempDir::new().unwrap();
+    let (archive, manifest) = (scratch.path().join("x.zip"), scratch.path().join("m.txt"));
+    let text = manifest.display().to_string();
+    create(experiment.path(), &archive, &["--manifest", &text]).exits(0).says(&["m.txt"]);
+    assert_eq!(names_in(scratch.path()), ["m.txt", "x.zip"]);
+    crate::run::run(["verify", &archive.display().to_string(), "--manifest", &text]).exits(0);
+    // It is not replaced without being asked, and not packed by the next run.
+    let other = scratch.path().join("y.zip");
+    create(experiment.path(), &other, &["--manifest", &text]).exits(2).says(&["m.txt", "exists"]);
+    assert!(!other.exists());
+    let inside = experiment.path().join("m.txt").display().to_string();
+    create(experiment.path(), &other, &["--manifest", &inside]).exits(2).says(&["would be inside"]);
+    // A manifest that is next to the archive would belong to another one.
+    create(experiment.path(), &archive, &["--force"]).exits(0);
+    fs::remove_file(&archive).unwrap();
+    let elsewhere = scratch.path().join("n.txt").display().to_string();
+    create(experiment.path(), &archive, &["--manifest", &elsewhere])
+        .exits(2)
+        .says(&["belongs to an earlier archive", "--force without --manifest"]);
+}

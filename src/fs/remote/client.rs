@@ -1,6 +1,7 @@
 //! The HTTP client below all stores. It follows only safe redirects, refuses answers that are not what was asked, and
 //! counts requests and bytes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::StreamExt as _;
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
@@ -17,7 +19,7 @@ use reqwest::header::{
     LAST_MODIFIED, RANGE, RETRY_AFTER,
 };
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, StatusCode, Url};
+use reqwest::{Client, Method, StatusCode, Url};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use super::options::configured;
@@ -59,9 +61,11 @@ pub(super) fn count_bytes(bytes: usize) {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
     /// The status is that of an error.
-    #[error("the server answered with status {status}{}", meaning(*status))]
+    #[error("the server answered with status {status}{}", meaning(*status, code.as_deref()))]
     Status {
         status: u16,
+        /// The name of the error in the answer to a request that writes.
+        code: Option<String>,
         /// The time to wait that the server asks for.
         wait: Option<Duration>,
     },
@@ -94,13 +98,16 @@ fn quoted(text: &str) -> String {
 }
 
 /// Returns what a status means for the reader.
-fn meaning(status: u16) -> &'static str {
-    match status {
+fn meaning(status: u16, code: Option<&str>) -> Cow<'static, str> {
+    if let Some(code) = code {
+        return Cow::Owned(format!(" (`{code}`)"));
+    }
+    Cow::Borrowed(match status {
         401 | 403 => ": access is denied, or credentials are missing",
         404 | 410 => ": there is no such object",
         408 | 429 | 503 => ": it is overloaded",
         _ => "",
-    }
+    })
 }
 
 impl From<Refusal> for HttpError {
@@ -223,10 +230,18 @@ impl HttpService for Checked {
             request.headers_mut().insert(AUTHORIZATION, authorization.clone());
         }
         let asked = request.headers().get(RANGE).cloned();
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         let mut response = self.client.call(request).await?;
         let status = response.status();
         if !status.is_success() {
-            return Err(refused(status, response.headers()).into());
+            let mut refused = refused(status, response.headers());
+            if let Refusal::Status { code, .. } = &mut refused
+                && !is_read
+                && let Some(Ok(text)) = response.into_body().bytes_stream().next().await
+            {
+                *code = error_code(&String::from_utf8_lossy(&text));
+            }
+            return Err(refused.into());
         }
         let Some(asked) = asked else { return Ok(response) };
         if status != StatusCode::PARTIAL_CONTENT {
@@ -244,14 +259,22 @@ fn refused(status: StatusCode, headers: &HeaderMap) -> Refusal {
         return Refusal::Region(quoted(region));
     }
     let seconds = text(RETRY_AFTER.as_str()).and_then(|text| text.trim().parse().ok());
-    Refusal::Status { status: status.as_u16(), wait: seconds.map(Duration::from_secs) }
+    let (status, wait) = (status.as_u16(), seconds.map(Duration::from_secs));
+    Refusal::Status { status, code: None, wait }
+}
+
+/// Returns the name of the error in an answer of S3, Google or Azure.
+fn error_code(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("<Code>")?;
+    let (code, _) = rest.split_once("</Code>")?;
+    Some(quoted(code))
 }
 
 /// Checks the headers of an answer to a range, and removes those that `object_store` would refuse without need.
 fn check_partial(asked: &HeaderValue, headers: &mut HeaderMap) -> Result<(), Refusal> {
     let text = |headers: &HeaderMap, name| {
         let value = headers.get(name).map(HeaderValue::as_bytes).map(String::from_utf8_lossy);
-        value.map(std::borrow::Cow::into_owned)
+        value.map(Cow::into_owned)
     };
     if let Some(encoding) = text(headers, CONTENT_ENCODING)
         // Some programs store the latter with an object of S3 that is not encoded.

@@ -17,12 +17,18 @@ mod process;
 mod runtime;
 mod session;
 mod store;
+#[cfg(feature = "full")]
+mod upload;
 
 pub use self::client::{SharedClient, Traffic, traffic};
 pub use self::options::{RemoteOptions, configure};
 pub use self::session::name;
 pub(crate) use self::session::open_store;
 pub(super) use self::session::{open, url_of, version};
+#[cfg(feature = "full")]
+pub(super) use self::upload::give_up_uploads;
+#[cfg(feature = "full")]
+pub(crate) use self::upload::{NewObject, upload};
 /// The crate of object stores. The clients that it makes need a provider of TLS that the program installs
 /// (`rustls::crypto::CryptoProvider::install_default`); [`SharedClient`] brings its own.
 pub use object_store;

@@ -100,7 +100,7 @@ impl Version {
 /// An open object. Clones are the same object.
 #[derive(Clone)]
 pub(super) struct Object {
-    located: Arc<Located>,
+    pub(super) located: Arc<Located>,
     version: Version,
     timeout: Duration,
 }
@@ -117,7 +117,7 @@ fn noted(tag: &str) -> String {
 }
 
 /// The failure of one request.
-enum Failure {
+pub(super) enum Failure {
     Store(object_store::Error),
     Fault(Fault),
     /// The answer ended early.
@@ -131,7 +131,7 @@ enum Failure {
 }
 
 impl Object {
-    fn new(located: Located, timeout: Duration) -> Self {
+    pub(super) fn new(located: Located, timeout: Duration) -> Self {
         Self { located: Arc::new(located), version: Version::default(), timeout }
     }
 
@@ -214,9 +214,17 @@ impl Object {
 
     /// Requests a range, again if that may help.
     async fn request(&self, range: GetRange, is_first: bool) -> Result<(Version, Vec<u8>), Fault> {
+        self.repeat(|| self.once(range.clone(), is_first)).await
+    }
+
+    /// Sends a request, again if that may help.
+    pub(super) async fn repeat<T, A: Future<Output = Result<T, Failure>>>(
+        &self,
+        request: impl Fn() -> A,
+    ) -> Result<T, Fault> {
         let mut attempt = 1;
         loop {
-            let failure = match self.once(range.clone(), is_first).await {
+            let failure = match request().await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
@@ -288,7 +296,7 @@ impl Object {
     }
 
     /// Returns the fault of a failure that is final.
-    fn fault(&self, failure: Failure, attempts: u32) -> Fault {
+    pub(super) fn fault(&self, failure: Failure, attempts: u32) -> Fault {
         use io::ErrorKind;
         let times = if attempts > 1 { format!(", {attempts} times") } else { String::new() };
         let failed = |kind, message: String| Fault::Failed { kind, message: message + &times };
@@ -371,7 +379,11 @@ impl Failure {
             Self::Store(error) => match (cause::<Refusal>(error), cause::<HttpError>(error)) {
                 // The others say that the server does not know such requests.
                 (
-                    Some(Refusal::Status { status: 408 | 429 | 500 | 502..=504 | 506..=599, wait }),
+                    Some(Refusal::Status {
+                        status: 408 | 429 | 500 | 502..=504 | 506..=599,
+                        wait,
+                        ..
+                    }),
                     _,
                 ) => Some(wait.unwrap_or(usual).min(LONGEST_WAIT)),
                 (Some(_), _) | (None, None) => None,
@@ -444,7 +456,8 @@ mod tests {
         let wait =
             ThrottleConfig { wait_get_per_call: Duration::from_secs(60), ..Default::default() };
         let store = Arc::new(ThrottledStore::new(InMemory::new(), wait));
-        let located = Located { store, path: "x.zip".into(), scheme: String::new() };
+        let (writer, scheme) = (None, String::new());
+        let located = Located { store, writer, path: "x.zip".into(), scheme };
         let error = Object::open(located, Duration::from_millis(50), &Progress::default());
         let said = error.map(|_| ()).unwrap_err().to_string();
         assert!(said.contains("did not answer for 0.05 s; in async code"), "{said}");

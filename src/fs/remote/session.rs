@@ -137,7 +137,7 @@ pub(crate) fn open_store(
     let parsed = object_store::path::Path::parse(path)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error));
     let opened = parsed.and_then(|path| {
-        let located = Located { store, path, scheme: String::new() };
+        let located = Located { store, writer: None, path, scheme: String::new() };
         Object::open(located, timeout, progress)
     });
     let (object, tail) = opened.map_err(Error::io("open", path))?;

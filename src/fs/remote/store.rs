@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3Builder, Checksum};
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path as ObjectPath;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 use percent_encoding::percent_decode_str;
@@ -25,6 +26,9 @@ use super::client::Connector;
 #[derive(Clone)]
 pub(super) struct Located {
     pub(super) store: Arc<dyn ObjectStore>,
+    /// The same store, if objects can be written to it.
+    #[cfg_attr(not(feature = "full"), expect(dead_code, reason = "only archives are written"))]
+    pub(super) writer: Option<Arc<dyn MultipartStore>>,
     pub(super) path: ObjectPath,
     /// The scheme of the URL, which determines the credentials; empty for a store of the program.
     pub(super) scheme: String,
@@ -102,7 +106,8 @@ pub(super) fn locate(url: &str, timeout: Duration) -> io::Result<Located> {
             .build()
             .map_err(failed)?;
         // The URL of the store is that of the object, because its query would otherwise be lost.
-        return Ok(Located { store: Arc::new(store), path: ObjectPath::default(), scheme });
+        let (store, path) = (Arc::new(store), ObjectPath::default());
+        return Ok(Located { store, writer: None, path, scheme });
     }
     let path = ObjectPath::from_url_path(url.path())
         .map_err(|error| invalid(format!("the path in the URL is not valid: {error}")))?;
@@ -112,17 +117,19 @@ pub(super) fn locate(url: &str, timeout: Duration) -> io::Result<Located> {
         return Err(invalid("the URL names a bucket; add the path of a pack in it".to_owned()));
     }
     let url = String::from(url);
-    let store: Arc<dyn ObjectStore> = match &*scheme {
+    let (store, writer) = match &*scheme {
         "s3" => {
             let mut builder = AmazonS3Builder::from_env()
                 .with_url(url)
                 .with_client_options(options)
                 .with_http_connector(connector)
+                // The store compares each part with its digest, which its signature needs anyway.
+                .with_checksum_algorithm(Checksum::SHA256)
                 .with_retry(retry);
             if !AWS.iter().any(is_set) {
                 builder = builder.with_skip_signature(true);
             }
-            Arc::new(builder.build().map_err(failed)?)
+            both(builder.build().map_err(failed)?)
         }
         "gs" => {
             let mut builder = GoogleCloudStorageBuilder::from_env()
@@ -133,7 +140,7 @@ pub(super) fn locate(url: &str, timeout: Duration) -> io::Result<Located> {
             if !GOOGLE.iter().any(is_set) {
                 builder = builder.with_skip_signature(true);
             }
-            Arc::new(builder.build().map_err(failed)?)
+            both(builder.build().map_err(failed)?)
         }
         _ => {
             let mut builder = MicrosoftAzureBuilder::from_env()
@@ -144,10 +151,17 @@ pub(super) fn locate(url: &str, timeout: Duration) -> io::Result<Located> {
             if !AZURE.iter().any(is_set) {
                 builder = builder.with_skip_signature(true);
             }
-            Arc::new(builder.build().map_err(failed)?)
+            both(builder.build().map_err(failed)?)
         }
     };
-    Ok(Located { store, path, scheme })
+    Ok(Located { store, writer, path, scheme })
+}
+
+fn both<S: ObjectStore + MultipartStore>(
+    store: S,
+) -> (Arc<dyn ObjectStore>, Option<Arc<dyn MultipartStore>>) {
+    let store = Arc::new(store);
+    (Arc::<S>::clone(&store), Some(store))
 }
 
 /// Returns the header for the user and password in a URL.

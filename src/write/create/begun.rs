@@ -1,21 +1,25 @@
 //! The archive that is written: its form, and members that are written before the others are known.
 
+use std::io::ErrorKind::StorageFull;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::CreateOptions;
+use super::delivery::Delivery;
 use super::options::FIXED_TIME;
 use crate::archive::{Arriving, Compression, Container, MemberKind, NewMember, WrittenMember};
 use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
-use crate::fs::{self, File, PendingFile};
+use crate::fs::{File, PendingFile};
 use crate::manifest::BlockList;
 use crate::message::Message;
 use crate::pack::bag::BagInfo;
 use crate::pack::bag::lists::BAGGING_DATE;
 use crate::pack::{Layout, Placement};
 use crate::path::MemberPath;
+use crate::path::url::is_url;
 use crate::time::Timestamp;
 use crate::write::companions;
 use crate::write::survey::{EntrySource, SourceEntry, WrittenContent};
@@ -24,9 +28,11 @@ use crate::write::survey::{EntrySource, SourceEntry, WrittenContent};
 const END_OF_YEAR_9999: u64 = 253_402_300_800;
 
 /// An archive, from options that do not contradict each other. Its file has a temporary name.
-pub(crate) struct BegunArchive {
+pub(crate) struct BegunArchive<'w> {
     /// The archive to write; for a link, the one to replace.
     pub(super) path: PathBuf,
+    /// Where the complete archive is copied, if `path` is temporary.
+    pub(super) delivery: Option<Delivery<'w>>,
     pub(super) container: Container,
     /// Algorithms of the manifests, weakest first.
     pub(super) algorithms: Vec<Algorithm>,
@@ -43,15 +49,36 @@ struct BegunFile {
     shared: Arc<File>,
 }
 
-impl BegunArchive {
-    /// Checks the options.
+impl<'w> BegunArchive<'w> {
+    /// Checks the options. The archive is a file or an object.
     pub(super) fn new(archive: &Path, options: &CreateOptions) -> Result<Self> {
-        fs::refuse_url(archive)?;
-        let path = if options.force {
-            companions::replaceable(archive, &options.progress)?
+        let (delivery, path) = if is_url(archive) {
+            container(archive, options)?;
+            let (delivery, path) = Delivery::to_url(archive, options.force, &options.progress)?;
+            (Some(delivery), path)
+        } else if options.force {
+            (None, companions::replaceable(archive, &options.progress)?)
         } else {
-            archive.to_owned()
+            (None, archive.to_owned())
         };
+        Self::with(path, delivery, options)
+    }
+
+    /// Checks the options of an archive that is copied to `sink` when it is complete.
+    pub(crate) fn for_writer(
+        sink: impl Write + Send + 'w,
+        options: &CreateOptions,
+    ) -> Result<Self> {
+        let container = options.container.unwrap_or(Container::Zip);
+        let (delivery, path) = Delivery::to_writer(sink, container)?;
+        Self::with(path, Some(delivery), options)
+    }
+
+    fn with(
+        path: PathBuf,
+        delivery: Option<Delivery<'w>>,
+        options: &CreateOptions,
+    ) -> Result<Self> {
         let container = container(&path, options)?;
         options.compression.check(container)?;
         let (least, most) = BlockList::BLOCK_SIZES.into_inner();
@@ -62,19 +89,53 @@ impl BegunArchive {
                 "expected blocks of {least} to {most} bytes for block digests, found {size}"
             )));
         }
-        if options.sign_with.is_some() && options.no_external_manifest {
-            let message = Message::default().option("sign_with").text(" and ");
-            let message = message.option("no_external_manifest");
-            return Err(Error::options(
-                message.text(" contradict each other: there is no manifest to sign"),
-            ));
+        for (is_given, option) in
+            [(options.sign_with.is_some(), "sign_with"), (options.manifest.is_some(), "manifest")]
+        {
+            if is_given && options.no_external_manifest {
+                let message = Message::default().option(option).text(" and ");
+                let message = message.option("no_external_manifest");
+                return Err(Error::options(
+                    message.text(" contradict each other: there is no external manifest"),
+                ));
+            }
         }
         let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
         let placement = match options.layout {
             Layout::Plain => Placement::plain(),
             Layout::BagIt => Placement::bag(&name_without_extension(&path)?),
         };
-        Ok(Self { path, container, algorithms, info, placement, file: None, end: 0 })
+        Ok(Self { path, delivery, container, algorithms, info, placement, file: None, end: 0 })
+    }
+
+    /// Returns the path of the archive until it is copied to its target.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns whether an archive that is there is replaced. Temporary ones are from an earlier try.
+    pub(super) fn replaces(&self, options: &CreateOptions) -> bool {
+        options.force || self.delivery.is_some()
+    }
+
+    /// Returns the path of a file of the archive for messages and reports.
+    pub(super) fn name(&self, path: PathBuf) -> PathBuf {
+        match &self.delivery {
+            Some(delivery) => delivery.name(path),
+            None => path,
+        }
+    }
+
+    /// Replaces temporary paths in an error: those of files in the directory `staged`, and of the archive.
+    pub(crate) fn in_words(&self, error: Error, staged: Option<&Path>) -> Error {
+        let in_archive = |path: PathBuf| match staged.map(|staged| path.strip_prefix(staged)) {
+            Some(Ok(below)) if below.as_os_str().is_empty() => self.path.clone(),
+            Some(Ok(below)) => self.path.join(below),
+            Some(Err(_)) | None => path,
+        };
+        // Only the temporary path tells which disk is full.
+        let is_full = matches!(&error, Error::Io { source, .. } if source.kind() == StorageFull);
+        error.with_path(|path| if is_full { in_archive(path) } else { self.name(in_archive(path)) })
     }
 
     /// Opens the file, if it is not open. If an earlier try gave it its name, the members are copied to another one.
@@ -82,7 +143,8 @@ impl BegunArchive {
         if self.file.as_ref().is_some_and(|file| file.pending.is_pending()) {
             return Ok(());
         }
-        let pending = PendingFile::create(&self.path, options.force)?.stopped_by(&options.progress);
+        let pending =
+            PendingFile::create(&self.path, self.replaces(options))?.stopped_by(&options.progress);
         if let Some(old) = &self.file {
             old.shared.copy_to(0, self.end, pending.file(), 0)?;
         }

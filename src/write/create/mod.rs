@@ -1,10 +1,12 @@
 //! Packing a directory: survey and check the source, write the archive, rename it.
 
 mod begun;
+mod delivery;
 mod options;
 mod payload;
 mod plan;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -13,6 +15,7 @@ pub(crate) use self::begun::BegunArchive;
 #[cfg(test)]
 pub(crate) use self::begun::date_of;
 pub(crate) use self::begun::name_without_extension;
+use self::delivery::Delivery;
 pub use self::options::CreateOptions;
 use self::payload::PayloadMembers;
 use self::plan::{CreatePlan, PackedFiles};
@@ -83,6 +86,10 @@ pub struct CreateReport {
 ///
 /// The same content gives the same bytes for any number of jobs.
 ///
+/// With the feature `remote`, the archive can be the URL of an object in S3 (`s3:`), Google Cloud Storage (`gs:`) or Azure
+/// (`az:`, `abfs:`). It is then created in the system's temporary directory and sent in parts. The object appears when it
+/// is complete, and the files next to it afterwards.
+///
 /// # Errors
 ///
 /// [`Error::Refused`] with all problems if the source is not valid; [`Error::AlreadyExists`] if the archive exists and
@@ -105,6 +112,34 @@ pub fn create(
     let directory = source.as_ref();
     let source = Source { directory, is_staged: false, entries: Vec::new(), old: None };
     create_from(source, &mut BegunArchive::new(archive.as_ref(), options)?, options)
+}
+
+/// Packs the directory `source` into `sink`, such as a pipe. The archive is a zip unless the options set another
+/// container.
+///
+/// The archive is created in the system's temporary directory and copied when it is complete. Reports, messages and the
+/// top directory of a bag use the name `pack`. The external manifest is written only to the path in the options.
+///
+/// # Errors
+///
+/// As [`create`], and [`Error::Io`] if `sink` cannot be written.
+///
+/// ```
+/// use ra_pack::write::{CreateOptions, create_to};
+///
+/// let mut archive = Vec::new();
+/// create_to("examples/experiment", &mut archive, &CreateOptions::default())?;
+/// assert!(archive.starts_with(b"PK"));
+/// # Ok::<(), ra_pack::Error>(())
+/// ```
+pub fn create_to(
+    source: impl AsRef<Path>,
+    sink: impl Write + Send,
+    options: &CreateOptions,
+) -> Result<CreateReport> {
+    let directory = source.as_ref();
+    let source = Source { directory, is_staged: false, entries: Vec::new(), old: None };
+    create_from(source, &mut BegunArchive::for_writer(sink, options)?, options)
 }
 
 /// The content of a new archive.
@@ -135,9 +170,30 @@ impl OldMembers<'_> {
     }
 }
 
+/// Creates the archive, and copies it to its target.
 fn create_from(
     source: Source<'_>,
-    begun: &mut BegunArchive,
+    begun: &mut BegunArchive<'_>,
+    options: &CreateOptions,
+) -> Result<CreateReport> {
+    let staged = source.is_staged.then_some(source.directory);
+    let created = create_file(source, begun, options).and_then(|mut report| {
+        if let Some(delivery) = &mut begun.delivery {
+            delivery.deliver(&report.target, options)?;
+            report.leftovers.clear();
+            let paths = [&mut report.external_manifest, &mut report.signature];
+            for path in paths.into_iter().flatten().chain([&mut report.target]) {
+                *path = delivery.name(std::mem::take(path));
+            }
+        }
+        Ok(report)
+    });
+    created.map_err(|error| begun.in_words(error, staged))
+}
+
+fn create_file(
+    source: Source<'_>,
+    begun: &mut BegunArchive<'_>,
     options: &CreateOptions,
 ) -> Result<CreateReport> {
     let Source { directory: source, is_staged, entries: mut others, mut old } = source;
@@ -186,11 +242,11 @@ fn create_from(
     }
     let archive_bytes = file.file().len()?;
     let archive_sha256 = outputs.write_digest(&options.progress)?;
-    let manifest = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
+    let manifest = outputs.manifest.as_ref().map(|manifest| manifest.file().path().to_owned());
     let turn = outputs.persist(options.force, old.as_ref(), &options.progress)?;
     let leftovers = fs::leftovers(archive);
-    let signed = options.sign_with.as_ref().map(|command| sign(&manifest, command));
-    let signature = signed.transpose()?;
+    let signed = options.sign_with.as_ref().zip(manifest.as_ref());
+    let signature = signed.map(|(command, manifest)| sign(manifest, command)).transpose()?;
     drop(turn);
     let PackedFiles { members, bytes, arrays, metadata, described, findings } = packed;
     Ok(CreateReport {
@@ -203,7 +259,7 @@ fn create_from(
         bytes,
         archive_bytes,
         archive_sha256,
-        external_manifest: (!options.no_external_manifest).then_some(manifest),
+        external_manifest: manifest,
         signature,
         described,
         leftovers,
@@ -225,28 +281,16 @@ pub(crate) fn create_staged(
 /// may have already. Messages name the archive, not the staged files.
 pub(crate) fn complete(
     staged: &PendingDirectory,
-    begun: &mut BegunArchive,
+    begun: &mut BegunArchive<'_>,
     options: &CreateOptions,
     entries: Vec<SourceEntry>,
     old: Option<OldMembers<'_>>,
 ) -> Result<CreateReport> {
-    let source = Source { directory: staged.path(), is_staged: true, entries, old };
-    let archive = begun.path.clone();
-    create_from(source, begun, options)
-        .map_err(|error| error.with_path(|path| in_archive(staged.path(), &archive, path)))
-}
-
-/// Returns the path of a file in the directory `staged` as a file in the archive.
-pub(crate) fn in_archive(staged: &Path, archive: &Path, path: PathBuf) -> PathBuf {
-    match path.strip_prefix(staged) {
-        Ok(below) if below.as_os_str().is_empty() => archive.to_owned(),
-        Ok(below) => archive.join(below),
-        Err(_) => path,
-    }
+    create_from(Source { directory: staged.path(), is_staged: true, entries, old }, begun, options)
 }
 
 /// Begins an archive that can be created, independent of its content.
-pub(crate) fn begin(archive: &Path, options: &CreateOptions) -> Result<BegunArchive> {
+pub(crate) fn begin(archive: &Path, options: &CreateOptions) -> Result<BegunArchive<'static>> {
     let mut begun = BegunArchive::new(archive, options)?;
     Outputs::begin(&mut begun, options)?;
     Ok(begun)
@@ -254,66 +298,79 @@ pub(crate) fn begin(archive: &Path, options: &CreateOptions) -> Result<BegunArch
 
 /// Returns an error for outputs inside the source that are not excluded, because the next run would pack them.
 fn must_not_be_packed(source: &Path, archive: &Path, options: &CreateOptions) -> Result<()> {
-    let Some(name) = fs::name_below(source, archive) else { return Ok(()) };
+    let is_beside = !options.no_external_manifest && options.manifest.is_none();
     let written = [
-        (true, ""),
-        (!options.no_external_manifest, EXTERNAL_MANIFEST_SUFFIX),
-        (options.archive_digest, ARCHIVE_DIGEST_SUFFIX),
+        Some(archive.to_owned()),
+        is_beside.then(|| beside(archive, EXTERNAL_MANIFEST_SUFFIX)),
+        options.manifest.clone(),
+        options.archive_digest.then(|| beside(archive, ARCHIVE_DIGEST_SUFFIX)),
     ];
-    let mut written = written.into_iter().filter(|(is_written, _)| *is_written);
-    let packed = written.find(|(_, suffix)| !options.exclude.matches(&format!("{name}{suffix}")));
-    let Some((_, suffix)) = packed else { return Ok(()) };
-    let problem = format!(
-        "would be inside `{}`, where the next run would pack it; write it elsewhere, or give ",
-        escape_path(source),
-    );
-    let message = Message::from(problem).option(("exclude", format!("'{}*'", escape(&name))));
-    Err(Error::wrong_target(beside(archive, suffix), message))
+    for path in written.into_iter().flatten() {
+        let Some(name) = fs::name_below(source, &path) else { continue };
+        if options.exclude.matches(&name) {
+            continue;
+        }
+        let name = fs::name_below(source, archive).unwrap_or(name);
+        let problem = format!(
+            "would be inside `{}`, where the next run would pack it; write it elsewhere, or give ",
+            escape_path(source),
+        );
+        let message = Message::from(problem).option(("exclude", format!("'{}*'", escape(&name))));
+        return Err(Error::wrong_target(path, message));
+    }
+    Ok(())
 }
 
 /// The files that one run writes, under their temporary names.
-struct Outputs<'a> {
-    begun: &'a BegunArchive,
+struct Outputs<'a, 'w> {
+    begun: &'a BegunArchive<'w>,
     manifest: Option<PendingFile>,
     digest: Option<PendingFile>,
 }
 
-impl<'a> Outputs<'a> {
+impl<'a, 'w> Outputs<'a, 'w> {
     /// Begins all outputs, so that a conflict is reported before any work is done.
-    fn begin(begun: &'a mut BegunArchive, options: &CreateOptions) -> Result<Self> {
+    fn begin(begun: &'a mut BegunArchive<'w>, options: &CreateOptions) -> Result<Self> {
         let path = &begun.path;
-        let manifest_path = beside(path, EXTERNAL_MANIFEST_SUFFIX);
+        let manifest_beside = beside(path, EXTERNAL_MANIFEST_SUFFIX);
         let digest_path = beside(path, ARCHIVE_DIGEST_SUFFIX);
+        // A writer has no place next to the archive.
+        let has_manifest = !options.no_external_manifest
+            && (options.manifest.is_some()
+                || begun.delivery.as_ref().is_none_or(Delivery::has_companions));
+        let manifest_path = options.manifest.as_ref().unwrap_or(&manifest_beside);
+        let replace = begun.replaces(options);
         let create = |path: &Path| {
-            let pending = PendingFile::create(path, options.force);
+            let replace =
+                if options.manifest.as_deref() == Some(path) { options.force } else { replace };
+            let pending = PendingFile::create(path, replace);
             pending.map(|pending| pending.stopped_by(&options.progress))
         };
         let unwritten = [
-            (options.no_external_manifest, &manifest_path),
-            (!options.archive_digest, &digest_path),
+            (options.no_external_manifest, &manifest_beside, (" without ", "no_external_manifest")),
+            (options.manifest.is_some(), &manifest_beside, (" without ", "manifest")),
+            (!options.archive_digest, &digest_path, (" and ", "archive_digest")),
         ];
+        let exists = |path: &Path| match &begun.delivery {
+            Some(delivery) => delivery.exists(path),
+            None => fs::exists(path),
+        };
         // `verify` would check the new archive against files of another one.
-        if let Some((_, stale)) = unwritten.iter().find(|(is, path)| *is && fs::exists(path)) {
+        let stale =
+            unwritten.into_iter().find(|(is_unwritten, path, _)| *is_unwritten && exists(path));
+        if let Some((_, stale, (word, option))) = stale {
             let message = Message::from(
                 "belongs to an earlier archive of this name; delete it, or replace it with ",
-            )
-            .option("force");
-            return Err(Error::wrong_target(
-                stale,
-                if *stale == &digest_path {
-                    message.text(" and ").option("archive_digest")
-                } else {
-                    message.text(" without ").option("no_external_manifest")
-                },
-            ));
+            );
+            let message = message.option("force").text(word).option(option);
+            return Err(Error::wrong_target(begun.name(stale.clone()), message));
         }
         begun.open(options)?;
-        let mut stale = signatures_of(&manifest_path).into_iter();
+        let mut stale = signatures_of(manifest_path).into_iter();
         if let Some(path) = stale.next().filter(|_| !options.force) {
             return Err(Error::AlreadyExists { path });
         }
-        let manifest =
-            (!options.no_external_manifest).then(|| create(&manifest_path)).transpose()?;
+        let manifest = has_manifest.then(|| create(manifest_path)).transpose()?;
         let digest = options.archive_digest.then(|| create(&digest_path)).transpose()?;
         Ok(Self { begun, manifest, digest })
     }
@@ -371,7 +428,9 @@ impl<'a> Outputs<'a> {
         progress: &Progress,
     ) -> Result<Turn> {
         let (path, archive) = (&self.begun.path, self.begun.pending());
-        for file in [Some(archive), self.manifest.as_ref(), self.digest.as_ref()] {
+        // A temporary archive is copied and deleted.
+        let synced = self.begun.delivery.is_none().then_some(archive);
+        for file in [synced, self.manifest.as_ref(), self.digest.as_ref()] {
             progress.check()?;
             file.map_or(Ok(()), PendingFile::sync)?;
         }

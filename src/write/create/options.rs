@@ -1,5 +1,7 @@
 //! Options for packing a directory.
 
+use std::path::PathBuf;
+
 use crate::archive::{Compression, Container};
 use crate::digest::Algorithm;
 use crate::inspect::select::Patterns;
@@ -44,12 +46,14 @@ pub struct CreateOptions {
     pub portable: bool,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
+    /// Where to write the external manifest instead of next to the archive.
+    pub manifest: Option<PathBuf>,
     /// Whether to omit the manifest next to the archive.
     pub no_external_manifest: bool,
     /// Whether to write the SHA-256 digest of the archive to a file next to it.
     pub archive_digest: bool,
-    /// Shell command that signs the manifest next to the archive after everything is written. The path of the manifest
-    /// is appended to it. It must write the signature next to the manifest.
+    /// Shell command that signs the external manifest after everything is written. The path of the manifest is appended
+    /// to it. It must write the signature next to the manifest.
     pub sign_with: Option<String>,
     /// Whether to store the modification times of the files. The bytes of the archive then depend on them.
     pub preserve_mtime: bool,

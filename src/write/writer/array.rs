@@ -431,7 +431,7 @@ impl ArrayStream<'_, '_> {
         };
         let reversed = Reversal::new(&header.reversed()).reverse_at(jobs, read, write);
         progress.check()?;
-        let reversed = reversed.map_err(Error::io("write", &self.pack.archive));
+        let reversed = reversed.map_err(Error::io("write", self.pack.archive()));
         self.written = header.data_len();
         let placed = reversed.and_then(|()| content.placed(header.header_len() + self.written));
         placed.map_err(|error| self.pack.in_words(error))

@@ -68,7 +68,7 @@ impl PackWriter<'_> {
         size: u64,
         content: &mut impl Read,
     ) -> Result<StagedContent> {
-        let at = self.archive.join(path.as_str());
+        let at = self.archive().join(path.as_str());
         let mut read = |block: &mut [u8]| read_full(content, block).map_err(Error::io("read", &at));
         let mut block = vec![0; HEAD];
         let mut count = read(&mut block)?;
@@ -180,7 +180,7 @@ impl PackWriter<'_> {
     }
 
     pub(super) fn refused(&self, findings: Vec<Finding>) -> Error {
-        self.in_words(Error::Refused { path: self.archive.clone(), findings })
+        self.in_words(Error::Refused { path: self.archive().to_owned(), findings })
     }
 
     /// Closes the gaps that removed members left in the archive. A member that cannot be moved is incomplete.

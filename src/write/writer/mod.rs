@@ -15,10 +15,10 @@ use ndarray::{ArrayBase, ArrayViewD, Data, Dimension};
 pub use self::array::{ArrayStream, NewArray};
 use self::staged::{NamedDimension, StagedMember};
 use self::update::OldPack;
-use crate::archive::{Container, MemberKind};
+use crate::archive::MemberKind;
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
-use crate::fs::{self, Below, File, PendingDirectory};
+use crate::fs::{self, Below, PendingDirectory};
 use crate::inspect::select::Patterns;
 use crate::ndl::{Attribute, Document, Form, Group, Value, candidates, split_path};
 use crate::pack::{
@@ -68,12 +68,11 @@ pub type WriteOptions = CreateOptions;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct PackWriter<'w> {
-    archive: PathBuf,
     options: CreateOptions,
     /// Files that [`add`](Self::add) leaves out.
     exclude: Patterns,
     /// The archive, and the members that it has already.
-    begun: BegunArchive,
+    begun: BegunArchive<'w>,
     /// The directory with other files of the pack.
     staged: PendingDirectory,
     /// The files that were added.
@@ -95,27 +94,25 @@ pub struct PackWriter<'w> {
     /// Whether files of that archive may be replaced.
     replaces: bool,
     warnings: Vec<Finding>,
-    /// The directory of the archive and the writer to copy it to, if there is one.
-    sink: Option<(PendingDirectory, Box<dyn Write + Send + 'w>)>,
     is_finished: bool,
 }
 
 impl fmt::Debug for PackWriter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PackWriter").field("archive", &self.archive).finish_non_exhaustive()
+        f.debug_struct("PackWriter").field("archive", &self.archive()).finish_non_exhaustive()
     }
 }
 
 impl PackWriter<'static> {
-    /// Begins an archive at the path `archive`. Its extension determines the container, unless the options do.
+    /// Begins an archive at the path or URL `archive`, as [`create`](crate::create()) writes it. Its extension determines
+    /// the container, unless the options do.
     ///
     /// # Errors
     ///
     /// [`Error::AlreadyExists`] if the archive exists and `force` is false; [`Error::Options`] for options that
     /// contradict each other; [`Error::Io`] if the directory cannot be written.
     pub fn create(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
-        let archive = archive.as_ref();
-        Self::begin(archive.to_owned(), options)
+        Self::with(create::begin(archive.as_ref(), &options)?, options)
     }
 
     /// Begins a new version of the archive at the path `archive`. You can add members, replace them if the option
@@ -152,7 +149,7 @@ impl PackWriter<'static> {
         let (attributes, warnings) = (old.attributes(), std::mem::take(&mut old.warnings));
         let groups = std::mem::take(&mut old.group_attributes).into_iter();
         let group_attributes = groups.map(|group| (group.path, group.attributes)).collect();
-        let this = Self::begin(old.path().to_owned(), options)?;
+        let this = Self::create(old.path(), options)?;
         Ok(Self { old: Some(old), attributes, group_attributes, replaces, warnings, ..this })
     }
 }
@@ -162,36 +159,23 @@ impl<'w> PackWriter<'w> {
     /// another container.
     ///
     /// The archive is created in the system's temporary directory and copied when it is complete. Reports, messages and
-    /// the top directory of a bag use the name `pack`. There is no manifest next to the archive.
+    /// the top directory of a bag use the name `pack`. The external manifest is written only to the path in the options.
     ///
     /// # Errors
     ///
     /// As [`PackWriter::create`].
     pub fn new(sink: impl Write + Send + 'w, options: WriteOptions) -> Result<Self> {
-        let options = CreateOptions { no_external_manifest: true, ..options };
-        let container = options.container.unwrap_or(Container::Zip);
-        let directory = PendingDirectory::beside(&std::env::temp_dir().join("pack"))?;
-        // A subdirectory, because a pending directory cannot be locked.
-        let home = directory.path().join("archive");
-        fs::create_root(&home)?;
-        let archive = home.join(format!("pack{}", container.extension()));
-        let mut this = Self::begin(archive, options)?;
-        this.sink = Some((directory, Box::new(sink)));
-        // An archive of an earlier try is there if the sink failed.
-        this.options.force = true;
-        Ok(this)
+        Self::with(BegunArchive::for_writer(sink, &options)?, options)
     }
 
-    fn begin(archive: PathBuf, mut options: CreateOptions) -> Result<Self> {
-        let begun = create::begin(&archive, &options)?;
-        let staged = PendingDirectory::beside(&archive)?;
+    fn with(begun: BegunArchive<'w>, mut options: CreateOptions) -> Result<Self> {
+        let staged = PendingDirectory::beside(begun.path())?;
         let exclude = std::mem::take(&mut options.exclude);
         // Staged files have no meaningful times.
         options.preserve_mtime = false;
         // Asking the system takes longer than writing a small array.
         options.jobs = Some(pipeline::jobs(options.jobs));
         Ok(Self {
-            archive,
             replaces: options.force,
             options,
             exclude,
@@ -206,7 +190,6 @@ impl<'w> PackWriter<'w> {
             incomplete: BTreeSet::new(),
             old: None,
             warnings: Vec::new(),
-            sink: None,
             is_finished: false,
         })
     }
@@ -342,7 +325,7 @@ impl<'w> PackWriter<'w> {
         if !fs::is_directory(&root)? {
             return self.copy(&mut below, &MemberPath::new(name)?);
         }
-        let archive = fs::name_below(&root, &self.archive);
+        let archive = fs::name_below(&root, self.archive());
         let own = archive.into_iter().flat_map(|name| {
             ["", EXTERNAL_MANIFEST_SUFFIX, ARCHIVE_DIGEST_SUFFIX].map(|end| format!("{name}{end}"))
         });
@@ -385,9 +368,9 @@ impl<'w> PackWriter<'w> {
         })
     }
 
-    /// Returns the path of the archive.
+    /// Returns the path of the archive until it is copied to its target.
     pub(crate) fn archive(&self) -> &Path {
-        &self.archive
+        self.begun.path()
     }
 
     /// Returns the descriptions in the archive that is updated, if files may be replaced: of the array file `target`, or
@@ -425,8 +408,8 @@ impl<'w> PackWriter<'w> {
                 return Ok(());
             }
         }
-        let (archive, member) = (self.archive.clone(), name.to_owned());
-        Err(Error::NoSuchMember { archive, member, suggestion: None })
+        let (archive, member) = (self.archive().to_owned(), name.to_owned());
+        Err(self.in_words(Error::NoSuchMember { archive, member, suggestion: None }))
     }
 
     /// Checks the content, writes the archive and its manifests, and renames them. After an error, the writer still has
@@ -447,30 +430,18 @@ impl<'w> PackWriter<'w> {
         let mut options = self.options.clone();
         let document = self.document(&mut options);
         let entries = self.entries(document).map_err(|error| self.in_words(error))?;
-        let Self { archive, begun, staged, old, sink, .. } = self;
+        let Self { begun, staged, old, .. } = self;
         let kept = old.as_ref().map(|old| old.members(staged, &options)).transpose();
         let mut made =
             kept.and_then(|kept| create::complete(staged, begun, &options, entries, kept));
         if let Ok(report) = &mut made {
             report.findings.splice(0..0, self.warnings.iter().cloned());
-        } else if let Some(old) = old {
-            old.forget_staged(staged);
-        }
-        if let Some((_, sink)) = sink {
-            let copied = made.and_then(|report| {
-                let reader = File::open(&archive)?;
-                let mut file = Watched { reader, progress: options.progress.clone() };
-                let copied = io::copy(&mut file, sink).and_then(|_| sink.flush());
-                copied.map_err(Error::io("write", &archive))?;
-                Ok(CreateReport { target: file_name(archive, archive.clone()), ..report })
-            });
-            made = copied.map_err(|error| error.with_path(|path| file_name(archive, path)));
-        }
-        if let Ok(report) = &mut made {
             self.is_finished = true;
             staged.clear();
             // Staged files that cannot be deleted are among them.
-            report.leftovers = fs::leftovers(archive);
+            report.leftovers = fs::leftovers(&report.target);
+        } else if let Some(old) = old {
+            old.forget_staged(staged);
         }
         made
     }
@@ -482,12 +453,12 @@ impl<'w> PackWriter<'w> {
 
     /// Replaces the staging directories in the error by the archive.
     fn in_words(&self, error: Error) -> Error {
-        let error =
-            error.with_path(|path| create::in_archive(self.staged.path(), &self.archive, path));
-        match &self.sink {
-            Some(_) => error.with_path(|path| file_name(&self.archive, path)),
-            None => error,
-        }
+        self.in_archive(error, self.staged.path())
+    }
+
+    /// Replaces the directory `staged` in the error by the archive.
+    pub(crate) fn in_archive(&self, error: Error, staged: &Path) -> Error {
+        self.begun.in_words(error, Some(staged))
     }
 
     /// Returns the description of the pack if there are attributes, or named dimensions without an array. If there is
@@ -551,12 +522,6 @@ impl<R: Read> Read for Watched<R> {
         self.progress.check().map_err(Error::from)?;
         self.reader.read(buffer)
     }
-}
-
-/// Returns the path of a file relative to the directory of `archive`.
-fn file_name(archive: &Path, path: PathBuf) -> PathBuf {
-    let below = archive.parent().and_then(|directory| path.strip_prefix(directory).ok());
-    below.map(Path::to_owned).unwrap_or(path)
 }
 
 /// Adds an attribute, or replaces the one with this name.

@@ -6,6 +6,7 @@ mod real;
 mod requests;
 mod secrets;
 pub(crate) mod server;
+mod upload;
 mod verified;
 
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,9 +12,12 @@ use std::time::{Duration, Instant};
 /// A request that the server received.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
+    pub(crate) method: String,
+    /// With its query.
     pub(crate) path: String,
     /// Headers by their names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
     /// Number of requests before this one.
     pub(crate) number: usize,
     pub(crate) at: Instant,
@@ -89,6 +92,9 @@ impl Answer {
 
 /// The entity tag of every file.
 pub(crate) const TAG: &str = "\"v1\"";
+
+/// The name of a file that is served under every name.
+pub(crate) const ANY: &str = "";
 
 /// Answers as a server without faults.
 pub(crate) fn serve(request: &Request, file: &[u8]) -> Answer {
@@ -198,7 +204,9 @@ impl Shared {
             if lines.read_line(&mut line)? == 0 {
                 return Ok(());
             }
-            let target = line.split(' ').nth(1).unwrap_or_default();
+            let mut words = line.split(' ');
+            let method = words.next().unwrap_or_default().to_owned();
+            let target = words.next().unwrap_or_default();
             // A proxy gets the whole URL.
             let path = target.strip_prefix("http://").and_then(|url| url.split_once('/'));
             let path = path.map_or(target.to_owned(), |(_, path)| format!("/{path}"));
@@ -209,16 +217,19 @@ impl Shared {
                 let Some((name, value)) = line.trim().split_once(':') else { break };
                 headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
             }
+            let length = headers.get("content-length").and_then(|length| length.parse().ok());
+            let mut body = vec![0; length.unwrap_or(0)];
+            lines.read_exact(&mut body)?;
             let request = {
                 let mut requests = self.requests.lock().unwrap();
                 let number = requests.len();
-                let request = Request { path, headers, number, at: Instant::now() };
-                requests.push(request.clone());
+                let request = Request { method, path, headers, body, number, at: Instant::now() };
+                requests.push(Request { body: Vec::new(), ..request.clone() });
                 request
             };
             thread::sleep(self.delay);
             let name = request.path.split('?').next().unwrap_or_default().trim_start_matches('/');
-            let answer = match self.files.get(name) {
+            let answer = match self.files.get(name).or_else(|| self.files.get(ANY)) {
                 Some(file) => (self.answer)(&request, file),
                 None => Answer::new("404 Not Found"),
             };
