@@ -123,12 +123,12 @@ impl<'s> Arranged<'s> {
         let placed = match (data, &reversal) {
             (ElementData::Placed(placed), _) => placed,
             (ElementData::Passing(mut reader, name), None) => {
-                pour(&mut reader, len, &name, target, offset)?;
+                pour(&mut reader, len, &name, |block, at| target.write_all_at(block, offset + at))?;
                 return metadata.write_at(target, end);
             }
             (ElementData::Passing(mut reader, name), Some(_)) => {
                 let scratch = fs::scratch_file(output, &options.progress)?;
-                pour(&mut reader, len, &name, &scratch, 0)?;
+                pour(&mut reader, len, &name, |block, at| scratch.write_all_at(block, at))?;
                 PlacedElements::scratch(scratch, len)?
             }
         };
@@ -144,6 +144,21 @@ impl<'s> Arranged<'s> {
         }
         placed.file.check_unchanged(&placed.stamp)?;
         metadata.write_at(target, end)
+    }
+
+    /// Passes the elements and the bytes after them to `put`, in blocks.
+    pub(super) fn pass(mut self, mut put: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let metadata = std::mem::take(&mut self.source.metadata);
+        let (len, name) = (self.len, self.output.to_string_lossy().into_owned());
+        self.read_by(|reader| pour(reader, len, &name, |block, _| put(block)))??;
+        match metadata.file {
+            Some(file) => {
+                let (at, stamp) = (metadata.offset, file.stamp()?);
+                let mut rest = PlacedElements { file, at, left: metadata.len, stamp };
+                pour(&mut rest, metadata.len, &name, |block, _| put(block))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Calls `write` with a reader of all elements.
@@ -183,8 +198,13 @@ impl<R: Read> Read for NamedReader<'_, R> {
     }
 }
 
-/// Copies `len` bytes of `reader` to a file.
-fn pour(reader: &mut dyn Read, len: u64, name: &str, target: &File, offset: u64) -> Result<()> {
+/// Passes `len` bytes of `reader` and their offset to `put`, in blocks.
+fn pour(
+    reader: &mut dyn Read,
+    len: u64,
+    name: &str,
+    mut put: impl FnMut(&[u8], u64) -> Result<()>,
+) -> Result<()> {
     let failed = |error| failed(error, "read", name.as_ref());
     let mut block = Vec::new();
     let mut done = 0;
@@ -192,7 +212,7 @@ fn pour(reader: &mut dyn Read, len: u64, name: &str, target: &File, offset: u64)
         let wanted = usize::try_from(len - done).unwrap_or(MOVED_AT_ONCE).min(MOVED_AT_ONCE);
         block.resize(wanted, 0);
         reader.read_exact(&mut block).map_err(failed)?;
-        target.write_all_at(&block, offset + done)?;
+        put(&block, done)?;
         done += wanted as u64;
     }
     // A reader reports a wrong checksum at its end.

@@ -3,6 +3,7 @@
 //! The names of all outputs and the elements to reorder are determined before the first element is read. Elements are
 //! then copied in blocks, so memory does not depend on their number.
 
+mod archive;
 mod data;
 mod destination;
 mod foreign;
@@ -291,7 +292,8 @@ impl<'o> Destination<'o> {
         };
         let begin = match to {
             ArrayFormat::Ra => sink::begin_file,
-            ArrayFormat::Pack(_) => sink::begin_pack,
+            ArrayFormat::Pack(Container::Directory) => sink::begin_directory,
+            ArrayFormat::Pack(_) => archive::begin,
             _ => foreign::begin,
         };
         Ok((begin(self)?, metadata))

@@ -1,4 +1,4 @@
-//! Outputs for arrays: a RawArray file with its description, or a directory of them, which may be packed.
+//! Outputs for arrays: a RawArray file with its description, or a directory of them.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,9 +13,8 @@ use super::plan::PlannedArray;
 use super::rawarray::is_in_the_way;
 use super::single::write_file;
 use super::source::OtherFile;
-use crate::archive::Container;
 use crate::error::{Error, Result};
-use crate::finding::{Code, Finding, MANY, grouped};
+use crate::finding::Finding;
 use crate::fs::{self, File, PendingDirectory, PendingFile, Turn};
 use crate::message::listed;
 use crate::ndl::{Datatype, Document, MAX_TEXT, Revision, ValueChange};
@@ -23,12 +22,11 @@ use crate::pack::{
     self, ARRAY_EXTENSION, ArrayFacts, Content, Contents, DESCRIPTION_EXTENSIONS, DescribedArray,
     DescriptionFacts,
 };
-use crate::path::{MemberPath, escape, escape_path};
+use crate::path::{MemberPath, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::Header;
 use crate::read::single_file::{self, SingleFile};
-use crate::write::create::{CreateOptions, create_staged};
 use crate::write::survey::survey;
 
 pub(super) type ArraySink<'o> = Box<dyn WriteArrays + 'o>;
@@ -304,10 +302,11 @@ impl WriteArrays for FileSink<'_> {
     }
 }
 
-/// A directory that is written, and may be packed afterwards.
-struct PackSink<'o> {
+/// A directory that is written.
+struct DirectorySink<'o> {
     directory: PendingDirectory,
-    to: PackTarget<'o>,
+    /// The directory into which its files are moved, if there is one.
+    existing: Option<&'o Path>,
     /// The format of the arrays, if it is not RawArray.
     single: Option<ArrayFormat>,
     options: &'o ConvertOptions,
@@ -324,35 +323,17 @@ struct PackSink<'o> {
     bytes: u64,
 }
 
-/// The purpose of the directory.
-#[derive(Clone, Copy)]
-enum PackTarget<'o> {
-    /// The directory is packed.
-    Archive(&'o Path, Container),
-    /// The directory is renamed.
-    New,
-    /// Its files are moved into an existing directory.
-    Existing(&'o Path),
-}
-
-pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
+pub(super) fn begin_directory<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let Destination { path, options, single, .. } = *out;
-    let (to, directory) = match out.to {
-        ArrayFormat::Pack(container) if container != Container::Directory => {
-            if !options.force && fs::exists(path) {
-                return Err(Error::AlreadyExists { path: path.to_owned() });
-            }
-            (PackTarget::Archive(path, container), PendingDirectory::beside(path)?)
-        }
-        _ if fs::is_directory(path).is_ok_and(|is| is) => {
-            (PackTarget::Existing(path), PendingDirectory::within(path)?)
-        }
-        _ => (PackTarget::New, PendingDirectory::create(path)?),
+    let (existing, directory) = if fs::is_directory(path).is_ok_and(|is| is) {
+        (Some(path), PendingDirectory::within(path)?)
+    } else {
+        (None, PendingDirectory::create(path)?)
     };
     let (arrays, descriptions, names, directories) = <_>::default();
-    Ok(Box::new(PackSink {
+    Ok(Box::new(DirectorySink {
         directory,
-        to,
+        existing,
         single,
         options,
         arrays,
@@ -364,18 +345,12 @@ pub(super) fn begin_pack<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     }))
 }
 
-impl PackSink<'_> {
-    /// Writes a file with `write` and adds the returned length. A file of the output is synced, and an incomplete file
-    /// is deleted.
+impl DirectorySink<'_> {
+    /// Writes and syncs a file with `write` and adds the returned length. An incomplete file is deleted.
     fn write(&mut self, name: String, write: impl FnOnce(&File) -> Result<u64>) -> Result<()> {
         let path = MemberPath::new(name.as_str())?;
         let file = self.directory.begin(&path)?;
-        let written = write(&file).and_then(|bytes| {
-            if !matches!(self.to, PackTarget::Archive(..)) {
-                file.sync()?;
-            }
-            Ok(bytes)
-        });
+        let written = write(&file).and_then(|bytes| file.sync().map(|()| bytes));
         match written {
             Ok(bytes) => {
                 self.bytes += bytes;
@@ -398,7 +373,7 @@ impl PackSink<'_> {
         }
         let (mut text, mut note) = (None, None);
         let mut file = format!("{name}.{}", DESCRIPTION_EXTENSIONS[0]);
-        if let PackTarget::Existing(root) = self.to {
+        if let Some(root) = self.existing {
             let target = root.join(format!("{name}.{ARRAY_EXTENSION}"));
             let place = DescriptionPlace::of(&target, self.options.force)?;
             let end = place.path.extension().unwrap_or_default().to_string_lossy();
@@ -417,7 +392,7 @@ impl PackSink<'_> {
     }
 }
 
-impl WriteArrays for PackSink<'_> {
+impl WriteArrays for DirectorySink<'_> {
     fn announce(&mut self, planned: &[PlannedArray]) -> Result<()> {
         for PlannedArray { name, item, .. } in planned.iter().filter(|it| it.item.header.is_some())
         {
@@ -466,44 +441,19 @@ impl WriteArrays for PackSink<'_> {
         }
     }
 
-    fn finish(self: Box<Self>, losses: &mut Vec<String>) -> Result<u64> {
-        let Self {
-            directory, to, options, arrays, descriptions, names, directories, bytes, ..
-        } = *self;
-        let (archive, container) = match to {
-            PackTarget::New => {
-                directory.persist()?;
-                return Ok(bytes);
-            }
-            PackTarget::Existing(path) => {
-                if self.is_reshaped {
-                    let arrays = arrays.into_iter().map(|(path, it)| (path, Content::Array(it)));
-                    check_others(path, arrays.chain(descriptions), options)?;
-                }
-                let _turn = Turn::take(path, false, &options.progress)?;
-                directory.move_into(&names, &directories, options.force)?;
-                return Ok(bytes);
-            }
-            PackTarget::Archive(archive, container) => (archive, container),
+    fn finish(self: Box<Self>, _: &mut Vec<String>) -> Result<u64> {
+        let Self { directory, existing, options, arrays, descriptions, .. } = *self;
+        let Some(path) = existing else {
+            directory.persist()?;
+            return Ok(self.bytes);
         };
-        let options = CreateOptions {
-            container: Some(container),
-            compression: options.compression.unwrap_or_default(),
-            force: options.force,
-            jobs: options.jobs,
-            progress: options.progress.silent(),
-            ..CreateOptions::default()
-        };
-        let report = create_staged(&directory, archive, &options)?;
-        // The reason why files were not converted is already known.
-        let mut others = report.findings;
-        others.retain(|finding| finding.code != Code::NoArrays);
-        losses.extend(grouped(&others, MANY).map(|finding| {
-            let name =
-                finding.member.map_or_else(String::new, |name| format!("{}: ", escape(&name)));
-            format!("{name}{} ({})", escape(&finding.message), finding.code.id())
-        }));
-        Ok(report.archive_bytes)
+        if self.is_reshaped {
+            let arrays = arrays.into_iter().map(|(path, it)| (path, Content::Array(it)));
+            check_others(path, arrays.chain(descriptions), options)?;
+        }
+        let _turn = Turn::take(path, false, &options.progress)?;
+        directory.move_into(&self.names, &self.directories, options.force)?;
+        Ok(self.bytes)
     }
 }
 
@@ -515,7 +465,7 @@ fn write_rawarray(file: &File, item: &ArrayItem, data: Arranged<'_>) -> Result<u
 }
 
 /// Returns the description of an array: that of the source if it is still correct.
-fn description(item: &ArrayItem) -> Result<String> {
+pub(super) fn description(item: &ArrayItem) -> Result<String> {
     if let Some(text) = item.stated.as_ref().and_then(|stated| stated.text.as_ref()) {
         return Ok(text.clone());
     }

@@ -267,16 +267,6 @@ fn create_file(
     })
 }
 
-/// Packs a directory that was staged for `archive`. Messages name the archive, not the staged files.
-pub(crate) fn create_staged(
-    staged: &PendingDirectory,
-    archive: &Path,
-    options: &CreateOptions,
-) -> Result<CreateReport> {
-    let begun = &mut BegunArchive::new(archive, options)?;
-    complete(staged, begun, options, Vec::new(), None)
-}
-
 /// Completes an archive from the files of a directory that was staged for it and from other `entries`, some of which it
 /// may have already. Messages name the archive, not the staged files.
 pub(crate) fn complete(

@@ -61,6 +61,24 @@ impl PackWriter<'_> {
         Ok(())
     }
 
+    /// Adds a file under a new name, with the content that `write` writes. The content is aligned at an offset in it, if
+    /// there is one.
+    pub(crate) fn written(
+        &mut self,
+        name: &str,
+        size: Option<u64>,
+        align_at: Option<u64>,
+        write: impl FnOnce(&mut ArrivingContent) -> Result<()>,
+    ) -> Result<()> {
+        let path = MemberPath::new(name)?;
+        self.stage(&path, |this| {
+            let size = size.unwrap_or(SHORT + 1);
+            let mut arriving = this.begin_content(&path, size, align_at, false)?;
+            write(&mut arriving)?;
+            this.end_content(arriving)
+        })
+    }
+
     /// Reads the content of a file; its size is 0 if it is not known.
     pub(super) fn read_content(
         &mut self,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub(super) enum StagedContent {
 
 /// A file whose content arrives.
 #[derive(Debug)]
-pub(super) enum ArrivingContent {
+pub(crate) enum ArrivingContent {
     Memory(Vec<u8>),
     Archive(Box<Arriving>),
     /// A file in the directory, and its length.
@@ -45,7 +46,7 @@ pub(super) enum ArrivingContent {
 
 impl ArrivingContent {
     /// Appends bytes.
-    pub(super) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         match self {
             Self::Memory(content) => content.extend_from_slice(bytes),
             Self::Archive(arriving) => arriving.write(bytes)?,
@@ -69,6 +70,17 @@ impl ArrivingContent {
     /// Ends the placing of bytes. They now have the length `len`.
     pub(super) fn placed(&mut self, len: u64) -> Result<()> {
         if let Self::Archive(arriving) = self { arriving.hash_placed(len) } else { Ok(()) }
+    }
+}
+
+impl Write for ArrivingContent {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.append(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
