@@ -78,7 +78,7 @@
 //! | arrays of a pack: elements, slices, zero-copy views | [`Pack`], [`PackedArray`] |
 //! | dimensions, statistics, samples and corners of an array | the module [`read`] |
 //! | the structure of a pack: groups, dimensions, coordinates, attributes | [`inspect::outline`] |
-//! | operations on packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`list()`], [`info()`], [`diff()`] |
+//! | operations on packs | [`PackWriter`], [`create()`], [`verify()`], [`extract()`], [`write::salvage`], [`list()`], [`info()`], [`diff()`] |
 //! | arrays and files larger than memory | [`PackedArray::blocks`], [`Pack::reader`] |
 //! | packs in memory or in your own storage | [`Pack::open_source`] |
 //! | packs at URLs and in object stores | [`Pack::open_url`], [`Pack::open_store`], the module [`remote`] |

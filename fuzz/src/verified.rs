@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use ra_pack::archive::MemberKind;
 use ra_pack::verify::VerifyOptions;
-use ra_pack::write::ExtractOptions;
+use ra_pack::write::{ExtractOptions, SalvageOptions, salvage};
 use ra_pack::{Container, Pack, extract, verify};
 use tempfile::TempDir;
 
@@ -114,6 +114,16 @@ fn members(path: &Path) -> Members {
 
 /// Unpacks the archive, valid or not. Every written file is one of `ours`, and all of them are written unless a
 /// manifest contradicts. Nothing is left next to the target.
+/// Salvages any bytes. The new pack is valid.
+fn salvaged(path: &Path) {
+    let made = scratch().join("salvaged.zip");
+    let options = SalvageOptions { force: true, jobs: Some(1), ..SalvageOptions::default() };
+    let Ok(report) = salvage(path, &made, &options) else { return };
+    if report.output.is_some() {
+        assert!(verify(&made, &VerifyOptions::default()).unwrap().is_valid(), "{report:?}");
+    }
+}
+
 fn unpack(path: &Path, ours: Option<&Members>) {
     let around = scratch().join("around");
     let target = around.join("target");
@@ -122,6 +132,7 @@ fn unpack(path: &Path, ours: Option<&Members>) {
     let options =
         ExtractOptions { jobs: Some(1), max_size: Some(1 << 26), ..ExtractOptions::default() };
     let report = extract(path, &target, &options);
+    salvaged(path);
 
     let beside = fs::read_dir(&around).unwrap().map(|entry| entry.unwrap().path());
     assert!(beside.into_iter().all(|path| path == target), "written next to the target");

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+#[cfg(feature = "full")]
+use crate::error::Result;
 use crate::finding::{Code, Finding};
 use crate::fs::MemberKind;
 use crate::path::InvalidPath;
@@ -123,6 +125,20 @@ pub(crate) struct Scan<K> {
 /// Visits one member, with its content if it is a readable file, and returns what to keep of it. Keep little: the
 /// results of all members are in memory together.
 pub(crate) type Visit<'a, K> = dyn Fn(&Member, Option<&mut dyn BufRead>) -> K + Sync + 'a;
+
+/// The result of visiting a member of a damaged archive.
+#[cfg(feature = "full")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// It did not read the content.
+    Unread,
+    Unconfirmed,
+    Confirmed,
+}
+
+/// A visitor of files in a damaged archive. The content ends with an error where it cannot be read.
+#[cfg(feature = "full")]
+pub(crate) type Take<'t> = dyn FnMut(&Member, &mut dyn BufRead) -> Result<Judged> + 't;
 
 /// Creates the finding for an invalid name.
 pub(in crate::archive) fn invalid_name(invalid: InvalidPath) -> Finding {

@@ -9,6 +9,8 @@ pub(crate) mod names;
 #[cfg(feature = "full")]
 mod one_by_one;
 mod portions;
+#[cfg(feature = "full")]
+mod remains;
 mod revisit;
 mod stream;
 mod stream_contents;
@@ -30,9 +32,13 @@ pub use self::container::Container;
 pub(crate) use self::copy::{Copying, Fault, Sink, copy, wait_for};
 pub(crate) use self::data::{DataFault, MemberReader, OPENED_FROM, Stretch};
 pub use self::member::Method;
+#[cfg(feature = "full")]
+pub(crate) use self::member::{Judged, Take};
 pub(crate) use self::member::{Location, Member, Scan, Visit};
 pub(in crate::archive) use self::member::{file_and_directory, invalid_name, twice};
 pub(crate) use self::names::{NameTable, check as check_names};
+#[cfg(feature = "full")]
+pub(crate) use self::remains::Remains;
 pub(crate) use self::revisit::{OpenContents, Revisit, Shown};
 #[cfg(feature = "full")]
 pub use self::write::Compression;

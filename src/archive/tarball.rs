@@ -3,6 +3,8 @@
 use std::io::{self, Read as _};
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "full")]
+use super::Take;
 use super::data::{MemberReader, Stretch, Window, open};
 use super::revisit::{self, Revisit, Shown, look_at_each};
 use super::stream::{Oddity, StreamCompression, StreamDecoder, StreamFault};
@@ -224,6 +226,33 @@ impl Tarball {
             }
         }
         entries.finish().or_else(|error| Ok(vec![self.stream_finding(error)?]))
+    }
+
+    /// Visits every file whose header is found, also after damage. Returns the problems of the tar.
+    #[cfg(feature = "full")]
+    pub(super) fn each_remaining(&self, take: &mut Take<'_>) -> Result<Vec<Finding>> {
+        let (allowance, mut entries) = (Allowance::of_file(self.len), self.entries().0.lenient());
+        let failed = loop {
+            match entries.next_entry() {
+                Ok(Some(entry)) if !is_room(&allowance, &entry.name, 0) => {
+                    return Err(self.too_many(&allowance));
+                }
+                Ok(Some(entry)) => {
+                    let member = self.member(&entry);
+                    if let Some(member) = member.filter(|member| member.kind == MemberKind::File) {
+                        take(&member, &mut entries)?;
+                    }
+                }
+                Ok(None) => match entries.resume() {
+                    Ok(true) => {}
+                    ended => break ended.err(),
+                },
+                Err(error) => break Some(error),
+            }
+        };
+        let mut findings = entries.faults().to_vec();
+        findings.extend(failed.map(|error| self.stream_finding(error)).transpose()?);
+        Ok(findings)
     }
 
     /// Reads contents at known locations. A compressed tar is decoded again from beginning to end, so that every read

@@ -19,6 +19,7 @@ use super::progress;
 use super::reference::{CompletionsArgs, ExplainArgs, ManArgs, SchemaArgs};
 use super::refs::RefsArgs;
 use super::report::ReportArgs;
+use super::salvage::SalvageArgs;
 use super::show::ShowArgs;
 use super::verify::{ManifestArgs, ValidateArgs, VerifyArgs};
 
@@ -164,6 +165,15 @@ pub(crate) enum Command {
     /// Without -C, the files go to a directory named after the archive: exp.zip to exp/. It may exist. An archive with
     /// all files in one directory, such as a bag, is unpacked in the working directory.
     Extract(ExtractArgs),
+    /// Make a valid archive of what is left of a damaged one.
+    ///
+    /// Headers are searched in the whole file, so its end, its directory and any member may be missing. The new archive
+    /// has every file whose name and digest a manifest lists: a manifest in the archive, the one next to it, or the one
+    /// given. Each other file is reported as lost, with the damaged ranges if the pack has block digests. Manifests and
+    /// the description of the pack are generated again, and so are lost descriptions of arrays.
+    ///
+    /// Exit status: 0 nothing is lost; 1 a file is lost; 2 the archive could not be read or written.
+    Salvage(SalvageArgs),
     /// Print, write or change descriptions: units, names, dimensions, a title.
     ///
     /// Without options, prints the description that the headers imply. --set, --dims and --apply change metadata in the

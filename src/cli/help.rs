@@ -11,7 +11,7 @@ use super::args::Cli;
 
 /// Groups of commands.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Create and unpack", &["create", "add", "convert", "extract", "get"]),
+    ("Create and unpack", &["create", "add", "convert", "extract", "get", "salvage"]),
     ("Inspect", &["list", "show", "info", "plot", "report", "refs"]),
     ("Check", &["verify", "audit", "validate", "manifest", "diff", "explain"]),
     ("Describe", &["describe", "reshape", "schema"]),

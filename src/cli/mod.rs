@@ -25,6 +25,7 @@ mod progress;
 mod reference;
 mod refs;
 pub(crate) mod report;
+mod salvage;
 mod shell;
 mod show;
 mod signals;
@@ -202,6 +203,7 @@ fn dispatch(command: &Command, output: &Output) -> Result<Ending, Failure> {
         Command::Plot(args) => plot::run(args, output),
         Command::Show(args) => show::run(args, output),
         Command::Manifest(args) => verify::manifest(args, output),
+        Command::Salvage(args) => salvage::run(args, output),
         Command::Schema(args) => reference::schema(args, output),
         Command::Validate(args) => verify::validate(args, output),
         Command::Completions(args) => reference::completions(args, Cli::command(), output),

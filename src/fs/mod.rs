@@ -25,9 +25,9 @@ pub(crate) use self::walk::{Walked, entries, walk};
 #[cfg(feature = "full")]
 pub(crate) use self::writing::{
     Below, LineFile, PendingDirectory, PendingFile, STAGED, Stamp, TEMPORARY_SUFFIX, Target,
-    TargetWriter, Turn, are_neighbours, create_root, is_blocked, is_empty_directory, is_same_name,
-    leftovers, leftovers_in, link_below, remove, replace, restore, rewrite, scratch_file,
-    size_below, sync_directory,
+    TargetWriter, Turn, UNFINISHED_SUFFIX, are_neighbours, create_root, is_blocked,
+    is_empty_directory, is_same_name, leftovers, leftovers_in, link_below, remove, replace,
+    restore, rewrite, scratch_file, size_below, sync_directory,
 };
 
 use self::walk::member_path;

@@ -15,7 +15,8 @@ use crate::fs::{self, File};
 use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, TagEncoding, not_text};
 use crate::pack::{
-    ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout, SIGNATURE_EXTENSIONS,
+    self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout,
+    SIGNATURE_EXTENSIONS,
 };
 use crate::path::MemberPath;
 use crate::progress::Progress;
@@ -209,6 +210,15 @@ pub(crate) fn must_be_one(named: &NamedManifest, faults: &[Finding]) -> Result<(
         return Ok(());
     }
     Err(Error::wrong_target(&named.name, format!("is not a manifest (line {line}: {message})")))
+}
+
+/// Returns the algorithm of a manifest outside the pack, from its name; SHA-256 by default.
+pub(crate) fn algorithm_of(path: &Path) -> Algorithm {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
+        .and_then(pack::manifest_algorithm)
+        .unwrap_or(Algorithm::Sha256)
 }
 
 /// Reads a manifest next to the archive.

@@ -67,6 +67,7 @@ fn schemas_are_generated_from_the_reports() {
         "convert" "output of `convert --json`" ConvertReport;
         "get" "output of `get --json`" GetReport;
         "extract" "output of `extract --json`" ExtractReport;
+        "salvage" "output of `salvage --json`" SalvageReport;
         "validate" "output of `validate --json`" ValidateReport;
         "describe-write" "output of `describe --write --json`" DescribeReport;
         "describe-update" "output of `describe --update --json`" UpdateReport;

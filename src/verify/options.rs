@@ -7,9 +7,9 @@ use super::shard::Shard;
 use crate::archive::Archive;
 use crate::digest::{Algorithm, Digest};
 use crate::fs;
-use crate::pack::{self, EXTERNAL_MANIFEST_SUFFIX};
+use crate::pack::EXTERNAL_MANIFEST_SUFFIX;
 use crate::progress::Progress;
-use crate::read::manifests::beside_archive;
+use crate::read::manifests::{self, beside_archive};
 
 /// Options for [`verify`](super::verify()): how much to read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
@@ -54,12 +54,7 @@ impl VerifyOptions {
         if self.manifest.is_none() && !fs::exists(&path) {
             return None;
         }
-        let algorithm = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .and_then(|name| name.find("manifest-").and_then(|at| name.get(at..)))
-            .and_then(pack::manifest_algorithm)
-            .unwrap_or(Algorithm::Sha256);
+        let algorithm = manifests::algorithm_of(&path);
         Some((path, algorithm))
     }
 

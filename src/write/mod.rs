@@ -5,12 +5,14 @@ pub(crate) mod create;
 pub(crate) mod extract;
 pub(crate) mod make_manifest;
 pub(crate) mod plain_arrays;
+pub(crate) mod salvage;
 pub(crate) mod survey;
 pub(crate) mod writer;
 
 pub use self::create::{CreateOptions, CreateReport, create, create_to};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
+pub use self::salvage::{SalvageOptions, SalvageReport, salvage};
 pub use self::writer::{ArrayStream, NewArray, PackWriter, WriteOptions};
 pub use crate::pack::Layout;
 

@@ -73,6 +73,7 @@ fn bear(name: &str, archive: &[u8]) {
         "validate NAME",
         "diff NAME NAME",
         "extract NAME -C out --max-size 1000000",
+        "salvage NAME -o new.zip",
     ] {
         run(directory, &arguments.replace("NAME", name));
     }

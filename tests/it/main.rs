@@ -75,6 +75,7 @@ mod replaced; // replaced files keep their permissions, and links their meaning
 mod report; // `ra-pack report`: the page, in a browser
 mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: runs of the binary, and their output
+mod salvage; // `ra-pack salvage`: what is confirmed is the original
 mod sample; // examples/experiment equals the output of its generator
 mod schemas; // the output of --json matches schemas/
 mod scripts;

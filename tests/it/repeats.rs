@@ -33,6 +33,7 @@ const OF_ARCHIVES: &[&str] = &[
     "info NAME",
     "validate NAME",
     "extract NAME -C out -f --max-size 1000000",
+    "salvage NAME -o new.zip -f",
 ];
 const OF_TABLES: &[&str] = &["describe a.ra --apply NAME"];
 const OF_LOGS: &[&str] =

@@ -305,6 +305,12 @@ fn every_result_on_the_sample_is_described_key_by_key() {
         part.arg("get").arg(&whole).args([array, "--slice", "..."]).arg("-o");
         outputs.check("get", 0, part.arg(out.with_extension("npy")));
         outputs.check("extract", 0, ra_pack().arg("extract").arg(&whole).arg("-C").arg(&out));
+        let new = home.path().join(format!("new{at}.zip"));
+        for (target, code) in [(&whole, 0), (&damaged, 1)] {
+            let mut salvage = ra_pack();
+            salvage.arg("salvage").arg(target).arg("-fo").arg(&new);
+            outputs.check("salvage", code, &mut salvage);
+        }
         let out = home.path().join(format!("damaged{at}"));
         outputs.check("extract", 1, ra_pack().arg("extract").arg(&damaged).arg("-C").arg(&out));
     }

@@ -36,6 +36,8 @@ pub(crate) struct TarReader<S> {
     faults: Vec<Finding>,
     /// For all extended headers together: a few kilobytes can decompress to a billion records.
     extensions: Allowance,
+    /// A header that was found after damage.
+    ahead: Option<[u8; BLOCK]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +71,35 @@ impl<S: Skip> TarReader<S> {
             current: Current::default(),
             faults: Vec::new(),
             extensions,
+            ahead: None,
         }
+    }
+
+    /// Shows the data of a member that is cut off, up to the end of the source.
+    #[cfg(feature = "full")]
+    pub(crate) fn lenient(self) -> Self {
+        Self { total: None, ..self }
+    }
+
+    /// Looks for a header after damage or an end mark, and returns whether there is one. Its entry is the next one.
+    ///
+    /// # Errors
+    ///
+    /// The same as for [`next_entry`](Self::next_entry).
+    #[cfg(feature = "full")]
+    pub(crate) fn resume(&mut self) -> io::Result<bool> {
+        self.faults.truncate(MAX_WARNINGS);
+        self.position += self.source.skip(padding_after(self.position))?;
+        let mut block = [0; BLOCK];
+        while read_full(&mut self.source, &mut block)? == BLOCK {
+            if !is_zero(&block) && TarHeader::decode(&block).is_ok() {
+                self.ahead = Some(block);
+                self.state = WalkState::Walking;
+                return Ok(true);
+            }
+            self.position += BLOCK_BYTES;
+        }
+        Ok(false)
     }
 
     /// Returns the next entry, or `None` at the end or after a fatal error, which is then in [`faults`](Self::faults).
@@ -186,6 +216,10 @@ impl<S: Skip> TarReader<S> {
     /// Reads the next block. Returns `None` at the end of the source.
     fn read_block(&mut self) -> io::Result<Option<[u8; BLOCK]>> {
         let offset = self.position;
+        if let Some(block) = self.ahead.take() {
+            self.position += BLOCK_BYTES;
+            return Ok(Some(block));
+        }
         let mut block = [0; BLOCK];
         match read_full(&mut self.source, &mut block)? {
             0 => Ok(None),

@@ -260,12 +260,9 @@ fn not_a_zip(file: &File, len: u64) -> Result<Finding> {
             )
             .at_byte(len)
             .hint(
-                Message::from("restore it from another copy; without one, `bsdtar -xf - < ")
+                Message::from("restore it from another copy; without one, `ra-pack salvage ")
                     .file("")
-                    .text(
-                        "` unpacks the members before the cut, and the manifest next to the archive shows which are \
-                         intact",
-                    ),
+                    .text(" -o salvaged.zip` keeps the files that a manifest confirms"),
             ),
         }
     } else {

@@ -4,6 +4,8 @@ mod agree;
 pub(super) mod end;
 mod lookup;
 mod record;
+#[cfg(feature = "full")]
+mod remains;
 mod scan;
 #[cfg(feature = "full")]
 pub(super) mod write;
@@ -17,6 +19,8 @@ use self::record::{
     CentralHeader, FLAG_DESCRIPTOR, FLAG_ENCRYPTED, FLAG_STRONG_ENCRYPTION, FLAG_UTF8,
     METHOD_DEFLATE, METHOD_STORED, METHOD_ZSTD, MemberFacts,
 };
+#[cfg(feature = "full")]
+pub(super) use self::remains::each_remaining;
 use super::{Location, Member, MemberKind, Method};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};

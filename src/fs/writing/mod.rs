@@ -16,7 +16,9 @@ use std::time::Duration;
 
 pub(crate) use self::append::LineFile;
 pub(crate) use self::below::Below;
-pub(crate) use self::pending::{leftovers, leftovers_in, replace, restore, rewrite, scratch_file};
+pub(crate) use self::pending::{
+    UNFINISHED_SUFFIX, leftovers, leftovers_in, replace, restore, rewrite, scratch_file,
+};
 pub(crate) use self::staged::{PendingDirectory, STAGED};
 pub(crate) use self::target::{Target, TargetWriter};
 pub(crate) use super::pending::{PendingFile, TEMPORARY_SUFFIX};

@@ -18,6 +18,9 @@ use crate::fs::{exists, parent_of, refuse_url};
 use crate::path::first_bytes;
 use crate::progress::Progress;
 
+/// Suffix of the name of an archive with a journal that is not complete.
+pub(crate) const UNFINISHED_SUFFIX: &str = ".unfinished";
+
 /// Replaces the content of a file in one step if it still is `old`. A user may have edited it since; another run cannot
 /// have, while this run holds the [`Turn`](super::Turn). Links and permissions are kept.
 pub(crate) fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<()> {

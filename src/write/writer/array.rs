@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ndarray::ArrayViewD;
 
 use super::staged::ArrivingContent;
-use super::{NamedDimension, PackWriter, StagedMember, new_attribute};
+use super::{PackWriter, StagedMember, new_attribute};
 use crate::archive::MemberKind;
 use crate::error::{Error, Result};
 use crate::finding::Code;
@@ -390,9 +390,7 @@ impl ArrayStream<'_, '_> {
         let other = format!("{}.{}", self.path.without_extension(), DESCRIPTION_EXTENSIONS[1]);
         pack.old.as_mut().map(|old| old.remove(&other));
         for (name, length) in self.dims.drain(..) {
-            let used = pack.dims.entry((group_of(&self.path), name));
-            let used = used.or_insert_with(|| NamedDimension { length, arrays: <_>::default() });
-            used.arrays.insert(self.path.clone());
+            pack.dimension(&self.path, &name, length);
         }
         let length = if let [length] = self.header.dims() { Some(*length) } else { None };
         pack.put(self.path.clone(), StagedMember { content, length });

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::PackWriter;
 use super::staged::{
-    ArrivingContent, IN_MEMORY, SHORT, StagedContent, StagedMember, belonging, below, in_the_way,
+    ArrivingContent, IN_MEMORY, NamedDimension, SHORT, StagedContent, StagedMember, belonging,
+    below, in_the_way,
 };
 use crate::archive::MemberKind;
 use crate::error::{Error, Result};
@@ -86,6 +87,35 @@ impl PackWriter<'_> {
         size: u64,
         content: &mut impl Read,
     ) -> Result<StagedContent> {
+        let arriving = self.arrive(path, size, content)?;
+        self.end_content(arriving)
+    }
+
+    /// Adds a file if its content is confirmed after it was read. Returns whether it is.
+    pub(crate) fn add_confirmed<R: Read>(
+        &mut self,
+        path: &MemberPath,
+        content: &mut R,
+        is_confirmed: impl FnOnce(&mut R) -> bool,
+    ) -> Result<bool> {
+        self.check_name(path, MemberKind::File)?;
+        let arriving = self.arrive(path, 0, content)?;
+        if !is_confirmed(content) {
+            self.staged.discard(path);
+            return Ok(false);
+        }
+        let content = self.end_content(arriving)?;
+        self.put(path.clone(), StagedMember { content, length: None });
+        Ok(true)
+    }
+
+    /// Reads the content of a file without completing it.
+    fn arrive(
+        &mut self,
+        path: &MemberPath,
+        size: u64,
+        content: &mut impl Read,
+    ) -> Result<ArrivingContent> {
         let at = self.archive().join(path.as_str());
         let mut read = |block: &mut [u8]| read_full(content, block).map_err(Error::io("read", &at));
         let mut block = vec![0; HEAD];
@@ -103,7 +133,14 @@ impl PackWriter<'_> {
             count = read(&mut block)?;
             arriving.append(block.split_at(count).0)?;
         }
-        self.end_content(arriving)
+        Ok(arriving)
+    }
+
+    /// Names a dimension of an array whose coordinate is not in the pack.
+    pub(crate) fn dimension(&mut self, array: &MemberPath, name: &str, length: u64) {
+        let used = self.dims.entry((pack::group_of(array), name.to_owned()));
+        let used = used.or_insert_with(|| NamedDimension { length, arrays: <_>::default() });
+        used.arrays.insert(array.clone());
     }
 
     /// Begins the content of a file, in memory if it is short and there is room, unless it is to be `near` the member
