@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ra_pack::convert::ArrayFormat;
 use ra_pack::files::FileKind;
-use ra_pack::finding::{Excerpt, MANY, Place, grouped};
+use ra_pack::finding::{Excerpt, MANY, Place, count_errors, counts, grouped};
 use ra_pack::message::Words;
 use ra_pack::path::{escape, escape_path};
 use ra_pack::verify::Verdict;
-use ra_pack::verify::summary;
 use ra_pack::{Error, Finding, Pack};
 
 use super::output::Output;
@@ -151,7 +150,7 @@ pub(crate) fn print<T: AsRef<Path>>(
 
 /// Formats the numbers of errors and warnings, without those that are 0.
 pub(crate) fn counts_text(findings: &[Finding]) -> impl Iterator<Item = String> {
-    let (errors, warnings) = summary::counts(findings);
+    let (errors, warnings) = counts(findings);
     let counts = [(errors, "error"), (warnings, "warning")].into_iter();
     counts.filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun))
 }
@@ -205,9 +204,9 @@ pub(crate) fn error(error: &Error, next: Option<String>) -> String {
     let what = match error {
         // The findings are printed before.
         Error::Refused { path, findings } => {
-            let errors = match summary::counts(findings) {
-                (0, _) => "warnings treated as errors".to_owned(),
-                (errors, _) => counted(errors, "error"),
+            let errors = match count_errors(findings) {
+                0 => "warnings treated as errors".to_owned(),
+                errors => counted(errors, "error"),
             };
             format!("{errors} in `{}`", escape_path(path))
         }

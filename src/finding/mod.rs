@@ -377,9 +377,19 @@ pub(crate) fn sort(findings: &mut [Finding]) {
 }
 
 /// Returns the number of errors among the findings.
-pub fn count_errors(findings: &[Finding]) -> usize {
-    let counts = findings.iter().filter(|finding| finding.is_error()).map(|finding| finding.count);
-    usize::try_from(counts.fold(0, u64::saturating_add)).unwrap_or(usize::MAX)
+pub fn count_errors(findings: &[Finding]) -> u64 {
+    counts(findings).0
+}
+
+/// Returns the numbers of errors and warnings among the findings.
+pub fn counts(findings: &[Finding]) -> (u64, u64) {
+    findings.iter().fold((0, 0), |(errors, warnings), finding| {
+        if finding.is_error() {
+            (finding.count.saturating_add(errors), warnings)
+        } else {
+            (errors, finding.count.saturating_add(warnings))
+        }
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::directory::Directory;
@@ -107,6 +108,8 @@ pub(crate) struct PendingFile {
     /// The temporary path. `None` for an unnamed file, which disappears when it is closed.
     pub(super) temporary: Option<PathBuf>,
     replace: bool,
+    /// Whether the file has the name of its target.
+    pub(super) is_named: AtomicBool,
 }
 
 impl PendingFile {
@@ -165,7 +168,8 @@ impl PendingFile {
         replace: bool,
     ) -> Self {
         let file = File::of_system(inner, target.to_owned());
-        Self { file, directory: Arc::clone(directory), temporary, replace }
+        let (directory, is_named) = (Arc::clone(directory), AtomicBool::new(false));
+        Self { file, directory, temporary, replace, is_named }
     }
 
     pub(crate) fn file(&self) -> &File {

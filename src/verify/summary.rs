@@ -3,17 +3,9 @@
 use super::VerifyReport;
 use crate::archive::Container;
 use crate::display::text::human_bytes;
-use crate::finding::Finding;
+use crate::finding::count_errors;
 use crate::message::counted;
 use crate::path::escape;
-
-/// Returns the numbers of errors and warnings.
-pub fn counts(findings: &[Finding]) -> (u64, u64) {
-    findings.iter().fold((0, 0), |(errors, warnings), finding| {
-        let count = finding.count;
-        if finding.is_error() { (errors + count, warnings) } else { (errors, warnings + count) }
-    })
-}
 
 /// Returns what was verified, and against what: "2 arrays, 5 files, 48 kB, checked against manifest-sha256.txt".
 pub fn extent(report: &VerifyReport) -> String {
@@ -46,7 +38,7 @@ pub fn remarks(report: &VerifyReport, target: &str) -> Vec<String> {
         format!("signature: {name} (not checked; verify it with the tool that made it)")
     };
     let mut lines: Vec<_> = report.signatures.iter().map(signature).collect();
-    if counts(&report.findings).0 > 0 {
+    if count_errors(&report.findings) > 0 {
         lines.extend(intact(report, target));
     }
     lines

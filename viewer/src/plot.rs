@@ -38,15 +38,17 @@ pub(crate) fn plot(opened: &Opened, arguments: &Arguments) -> Result {
     };
     let shape = array.shape()?;
     let slice = arguments.slice();
-    let parts = parse_slice(slice.as_deref().unwrap_or_default(), &shape);
-    let parts = parts.map_err(|error| error.to_string())?;
-    let counts = parts.iter().zip(&shape).map(|(part, size)| selected(*part, *size));
-    let reads = counts.fold(element.elbyte(), u64::saturating_mul);
-    if arguments.number("most").is_some_and(|most| reads > most as u64) {
-        return Ok(json!({ "reads": reads }).into());
+    if let Some(most) = arguments.number("most") {
+        let parts = parse_slice(slice.as_deref().unwrap_or_default(), &shape);
+        let parts = parts.map_err(|error| error.to_string())?;
+        let counts = parts.iter().zip(&shape).map(|(part, size)| selected(*part, *size));
+        let reads = counts.fold(element.elbyte(), u64::saturating_mul);
+        if reads > most as u64 {
+            return Ok(json!({ "reads": reads }).into());
+        }
     }
     let options = SampleOptions {
-        slice: slice.clone(),
+        slice,
         columns: width.saturating_sub(150).max(50) as usize,
         rows: height.saturating_sub(90).max(50) as usize,
         part: part.filter(|_| is_complex),
@@ -56,7 +58,7 @@ pub(crate) fn plot(opened: &Opened, arguments: &Arguments) -> Result {
     // Across is the second of the dimensions that are shown, unless the page asks for the first.
     let (x, y) = (arguments.number("x"), arguments.number("y"));
     let sample = match x.zip(y) {
-        Some((x, y)) if parts.len() >= 2 => {
+        Some((x, y)) if shape.len() >= 2 => {
             let mut sample = array.sample(&options)?;
             if let Sample::Grid(grid) = &mut sample
                 && x < y

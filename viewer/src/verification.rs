@@ -2,10 +2,10 @@
 
 use ra_pack::Finding;
 use ra_pack::digest::Digest;
-use ra_pack::finding::Place;
+use ra_pack::finding::{Place, counts};
 use ra_pack::message::Words;
 use ra_pack::path::escape;
-use ra_pack::verify::summary::{counts, extent, remarks};
+use ra_pack::verify::summary::{extent, remarks};
 use ra_pack::verify::{KnownFiles, VerifyOptions};
 use serde_json::{Value, json};
 

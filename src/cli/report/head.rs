@@ -5,11 +5,10 @@ use std::path::Path;
 
 use ra_pack::archive::MemberKind;
 use ra_pack::display::markdown::{MOST_README, of_markdown};
-use ra_pack::finding::Place;
+use ra_pack::finding::{Place, counts};
 use ra_pack::inspect::Listed;
 use ra_pack::message::Words;
 use ra_pack::ndl::Attribute;
-use ra_pack::verify::summary;
 use ra_pack::verify::{Verdict, VerifyReport};
 use ra_pack::write::Layout;
 use ra_pack::{Container, Finding};
@@ -100,7 +99,7 @@ pub(super) fn facts(facts: &PackFacts<'_>) -> Html {
 
 /// Returns the verdict and all findings.
 pub(super) fn verification(report: Option<&VerifyReport>, findings: &[Finding]) -> Html {
-    let (errors, warnings) = summary::counts(findings);
+    let (errors, warnings) = counts(findings);
     let also = match warnings {
         0 => String::new(),
         count => format!(", {}", counted(count, "warning")),

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::{Turn, is_marked, sync_directory};
 use crate::digest::Digest;
@@ -80,7 +81,7 @@ impl PendingFile {
 
     /// Returns whether the file still waits for its name.
     pub(crate) fn is_pending(&self) -> bool {
-        self.temporary.as_deref().is_none_or(exists)
+        !self.is_named.load(Ordering::Relaxed)
     }
 
     /// Truncates the file to `len` bytes.
@@ -113,6 +114,7 @@ impl PendingFile {
             // The caller reports files that remain as left over.
             let _ = if done.is_ok() { fs::remove_file(&hidden) } else { fs::rename(&hidden, path) };
         }
+        self.is_named.store(done.is_ok(), Ordering::Relaxed);
         drop(running);
         done
     }
