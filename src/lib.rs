@@ -179,7 +179,7 @@ pub use crate::write::{PackWriter, WriteOptions, create, extract};
 /// Kinds of files, and new files that appear when they are complete.
 pub mod files {
     pub use crate::file_kind::FileKind;
-    pub use crate::fs::{remove_unfinished_and_exit, write_new};
+    pub use crate::fs::{leave_page_cache, remove_unfinished_and_exit, write_new};
     #[cfg(feature = "full")]
     pub use crate::read::check_apart;
     pub use crate::read::{is_array_file, is_pack};

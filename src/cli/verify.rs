@@ -93,6 +93,10 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "LIMIT", value_parser = common::budget)]
     budget: Option<Budget>,
 
+    /// Leave the page cache of the system as it was, so that the data of other programs stay in it. Needs Linux 6.5.
+    #[arg(long)]
+    no_cache: bool,
+
     /// Verify shard I of N: of several targets, or of the contents of a single one. Shards are equal by size and the
     /// same on every machine. A large file is in several shards if its pack has block digests.
     #[arg(long, value_name = "I/N", conflicts_with = "fast")]
@@ -106,6 +110,9 @@ pub(crate) struct VerifyArgs {
 }
 
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure> {
+    if args.no_cache {
+        ra_pack::files::leave_page_cache()?;
+    }
     let mut options = VerifyOptions {
         fast: args.fast,
         full: args.full,

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::cached::Uncached;
 use super::remote;
 use super::source::{Provided, ReadAt, Source, Storage};
 use super::stamp::Version;
@@ -28,6 +29,16 @@ pub(crate) struct File {
     path: PathBuf,
     /// Counts the bytes that are read, and cancels reads and writes.
     pub(super) watch: Progress,
+    /// The ranges that leave the cache of the system after they were read.
+    uncached: Option<Arc<Uncached>>,
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if let (Storage::System(file), Some(uncached)) = (&self.place, &self.uncached) {
+            uncached.leave(file);
+        }
+    }
 }
 
 impl fmt::Debug for File {
@@ -39,7 +50,7 @@ impl fmt::Debug for File {
 impl File {
     /// Wraps an open file of the system.
     pub(super) fn of_system(file: fs::File, path: PathBuf) -> Self {
-        Self { place: Storage::System(file), path, watch: Progress::default() }
+        Self { place: Storage::System(file), path, watch: Progress::default(), uncached: None }
     }
 
     /// Wraps a source of the program; `path` is its name in messages.
@@ -92,7 +103,7 @@ impl File {
 
     /// Wraps the object of a server.
     pub(super) fn of_object(object: Arc<dyn Source>, path: PathBuf) -> Self {
-        Self { place: Storage::Other(object), path, watch: Progress::default() }
+        Self { place: Storage::Other(object), path, watch: Progress::default(), uncached: None }
     }
 
     fn source(&self) -> &dyn Source {
@@ -144,6 +155,14 @@ impl File {
         if self.costly_seek() { plan() } else { Ok(()) }
     }
 
+    /// Counts bytes that were read.
+    fn count(&self, bytes: usize) {
+        self.watch.add(bytes);
+        if let (Storage::System(file), Some(uncached)) = (&self.place, &self.uncached) {
+            uncached.count(file, bytes);
+        }
+    }
+
     /// Returns the error of a read.
     fn unreadable(&self, error: io::Error) -> Error {
         match self.source().change(&error) {
@@ -168,7 +187,10 @@ impl File {
             None => opened,
         };
         let file = opened.map_err(Error::io("open", &path))?;
-        Ok(Self::of_system(file, path))
+        let uncached = Uncached::of(&file).map(Arc::new);
+        let mut file = Self::of_system(file, path);
+        file.uncached = uncached;
+        Ok(file)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -213,7 +235,7 @@ impl File {
             match self.source().read_at(rest, at, &self.watch) {
                 Ok(0) => break,
                 Ok(count) => {
-                    self.watch.add(count);
+                    self.count(count);
                     filled += count;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -286,7 +308,9 @@ impl File {
     pub(crate) fn try_clone(&self) -> Result<Self> {
         let file = self.system().and_then(fs::File::try_clone);
         let file = file.map_err(Error::io("open", &self.path))?;
-        Ok(Self::of_system(file, self.path.clone()).watched(&self.watch))
+        let mut file = Self::of_system(file, self.path.clone()).watched(&self.watch);
+        file.uncached.clone_from(&self.uncached);
+        Ok(file)
     }
 }
 
@@ -341,7 +365,7 @@ impl Read for File {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.watch.check().map_err(Error::from)?;
         let count = self.system()?.read(buffer.split_at_mut(buffer.len().min(PIECE)).0)?;
-        self.watch.add(count);
+        self.count(count);
         Ok(count)
     }
 }

@@ -1,5 +1,6 @@
 //! Access to the file system. Every error names the path, and every new file is written completely or not created.
 
+mod cached;
 mod directory;
 mod file;
 mod pending;
@@ -16,6 +17,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use self::cached::leave_page_cache;
 pub(crate) use self::file::{File, FileMap, holds, read_limited, read_once, version};
 pub use self::pending::{remove_unfinished_and_exit, write_new};
 pub use self::source::{ReadAt, Seekable};

@@ -13,6 +13,8 @@ use crate::bytes::{
 use crate::experiment::{Element, Experiment, UINT8, raw_array, read_tree};
 use crate::foreign::installed;
 use crate::run::{ENDINGS, Ran, extract, pack, ra, run};
+#[cfg(target_os = "linux")]
+use crate::skips::skip_always;
 
 const DESCRIPTION: &str = "ndarrays:\n  a:\n    shape: [200]\n    type: uint8\n";
 
@@ -829,4 +831,50 @@ fn packs_below_a_directory_are_verified_as_if_they_were_named() {
     let said = ra("validate", &[&path("store"), &zip], &["-r"]).exits(0).said();
     assert_eq!(said.lines().count(), 4, "{said}");
     ra("verify", &[&path("nowhere")], &["-r"]).exits(2).says(&["cannot open `"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_cache_leaves_the_page_cache_as_it_was() {
+    if !installed(&["fincore", "dd", "sync"]) {
+        return;
+    }
+    // Temporary files may be in memory, which has no other place.
+    let scratch = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let large = raw_array(UINT8, &[5 << 20], &vec![7; 5 << 20]);
+    let experiment = experiment().file("large.ra", large);
+    let archive = pack(&experiment, scratch.path(), "exp.zip", &["--describe"]);
+    let files = [archive.clone(), scratch.path().join("exp.zip.manifest-sha256.txt")];
+    let run = |program: &str, arguments: &[&str], file: &Path| {
+        let done = Command::new(program).args(arguments).arg(file).output().unwrap();
+        assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let cached = || {
+        let pages = |file: &PathBuf| run("fincore", &["--noheadings", "--output", "PAGES"], file);
+        files.each_ref().map(|file| pages(file).trim().parse::<u64>().unwrap())
+    };
+    for file in &files {
+        run("sync", &[], file);
+        run(
+            "dd",
+            &["count=0", "iflag=nocache", &format!("if={}", file.display())],
+            "of=/dev/null".as_ref(),
+        );
+    }
+    if cached() != [0, 0] {
+        skip_always("the file system keeps files in memory");
+        return;
+    }
+    verify(&archive, &["--no-cache"]).exits(0);
+    assert_eq!(cached(), [0, 0]);
+    // Another program reads a part.
+    let source = format!("if={}", archive.display());
+    run("dd", &["bs=4096", "skip=300", "count=100", &source], "of=/dev/null".as_ref());
+    let before = cached();
+    assert!(before[0] >= 100 && before[0] < 1280, "{before:?}");
+    verify(&archive, &["--no-cache"]).exits(0);
+    assert_eq!(cached(), before);
+    verify(&archive, &[]).exits(0);
+    assert!(cached()[0] >= 1280, "{:?}", cached());
 }

@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::io::{self, Read as _};
-#[cfg(target_os = "linux")]
-use std::num::NonZeroU64;
 use std::ops::Range;
 use std::time::UNIX_EPOCH;
 
 use crate::error::{Error, Result};
+use crate::fs::cached::drop_pages;
 use crate::fs::file::File;
 use crate::fs::stamp::Stamp;
 
@@ -60,26 +59,14 @@ impl File {
         Ok(())
     }
 
-    /// Asks the system to begin writing a range that was written to disk.
+    /// Asks the system to begin writing a range to disk, where it can, so that syncing has less to do. Pages that are
+    /// already on disk may leave the cache.
     pub(crate) fn begin_sync(&self, range: Range<u64>) {
         if let Ok(file) = self.system() {
-            begin_sync(file, range);
+            drop_pages(file, range);
         }
     }
 }
-
-/// Asks the system to begin writing a range to disk, where it can, so that syncing has less to do. Pages that are already
-/// on disk may leave the cache.
-#[cfg(target_os = "linux")]
-fn begin_sync(file: &fs::File, range: Range<u64>) {
-    use rustix::fs::{Advice, fadvise};
-    let len = NonZeroU64::new(range.end - range.start);
-    // Only a hint; errors of the disk are those of syncing.
-    let _ = fadvise(file, range.start, len, Advice::DontNeed);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn begin_sync(_: &fs::File, _: Range<u64>) {}
 
 impl Stamp {
     /// Returns the length in bytes.
