@@ -7,20 +7,16 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use ra_pack::display::plot::color::COLOR_MAPS;
 use ra_pack::ndl::Ndarray;
 use ra_pack::ra::Encoding;
 use ra_pack::read::StatisticsOptions;
 use ra_pack::{Error, PackedArray, Result};
 
-use crate::cli::plot::{Chart, PARTS, Picture};
 use crate::index::{Selection, is_advanced, select};
 use crate::interrupt::{Stopped, attached};
 use crate::memory::{self, Mapped};
-use crate::options::of_word;
 use crate::pack::{Opened, Shared, is_long, run_on};
-use crate::plot::Drawing;
-use crate::{errors, numpy, plot, values};
+use crate::{errors, numpy, values};
 
 /// An array of a pack. No data is read before it is requested.
 ///
@@ -32,7 +28,7 @@ use crate::{errors, numpy, plot, values};
 pub(crate) struct Array {
     shared: Arc<Shared>,
     /// The name of the file, with its extension.
-    member: String,
+    pub(crate) member: String,
     /// Locked only with the lock of the interpreter, as the state of the pack.
     found: Mutex<(Arc<Opened>, PackedArray)>,
     // `PyOnceLock` waits for the lock of the interpreter, which its end forbids.
@@ -51,7 +47,7 @@ const PROVED: u8 = 1;
 const NOT_PROVED: u8 = 2;
 
 /// Facts from the header and the description.
-struct Facts {
+pub(crate) struct Facts {
     shape: Vec<u64>,
     shape_tuple: Py<PyTuple>,
     dtype: Py<PyAny>,
@@ -85,7 +81,7 @@ impl Array {
     }
 
     /// Notes whether a digest proved what was read.
-    fn note(&self, is_proved: bool) {
+    pub(crate) fn note(&self, is_proved: bool) {
         self.was_read.fetch_or(if is_proved { PROVED } else { NOT_PROVED }, Ordering::Relaxed);
     }
 
@@ -112,7 +108,7 @@ impl Array {
     }
 
     /// Calls `work` with the array. It is called again if another thread's interruption ended it.
-    fn run<T: Send>(
+    pub(crate) fn run<T: Send>(
         &self,
         py: Python<'_>,
         bytes: u64,
@@ -128,7 +124,7 @@ impl Array {
     }
 
     /// Returns the facts. They are read once.
-    fn facts(&self, py: Python<'_>) -> PyResult<&Facts> {
+    pub(crate) fn facts(&self, py: Python<'_>) -> PyResult<&Facts> {
         if let Some(facts) = self.facts.get() {
             return Ok(facts);
         }
@@ -495,99 +491,6 @@ impl Array {
         let text = serde_json::to_string(&found);
         let text = text.map_err(|error| PyValueError::new_err(error.to_string()))?;
         py.import("json")?.call_method1("loads", (text,))
-    }
-
-    /// Draw the array as the command ``ra-pack plot`` does: a line or an image with its coordinates, units and title.
-    ///
-    /// Parameters
-    /// ----------
-    /// slice : str, optional
-    ///     The part to draw, in the syntax of NumPy: ``"0:10,:,3"``. An array of more than two dimensions needs it.
-    /// title : str, optional
-    ///     The title; none if empty. By default it is made of the long name, the slice and the name of the array.
-    /// log : bool
-    ///     Use a logarithmic scale.
-    /// transpose : bool
-    ///     Exchange the axes.
-    /// line : bool
-    ///     Draw two dimensions as lines with a legend: one for each index of the shorter one, at most ten.
-    /// part : {"magnitude", "phase"}, optional
-    ///     The part of complex numbers. By default both are drawn side by side.
-    /// raw : bool
-    ///     Use numbers as they are stored, without scale and offset, dates, names and missing values.
-    /// cmap : str, optional
-    ///     The colour map, such as "viridis", "magma", "RdBu" or "twilight". By default the data choose it.
-    /// range : tuple of two floats or str, optional
-    ///     The lowest and highest value of the colours or the axis, or percentiles such as ``"2%:98%"``.
-    /// size : tuple of two ints
-    ///     Width and height in units; text is 12 units high.
-    /// scale : float
-    ///     Pixels per unit of a PNG; use 2 or 3 for print.
-    /// jobs : int, optional
-    ///     The number of threads; by default one per core.
-    ///
-    /// Returns
-    /// -------
-    /// Plot
-    ///     The picture, which notebooks show. It can be saved as PNG or SVG.
-    ///
-    /// Raises
-    /// ------
-    /// InvalidOption
-    ///     If the part has more than two dimensions, or an option is not valid.
-    /// Unsupported
-    ///     If the elements have no picture.
-    #[pyo3(signature = (
-        slice=None, *, title=None, log=false, transpose=false, line=false, part=None, raw=false, cmap=None,
-        range=None, size=(800, 500), scale=1.0, jobs=None,
-    ))]
-    #[expect(clippy::doc_markdown, reason = "the notation of NumPy")]
-    #[expect(
-        clippy::too_many_arguments,
-        clippy::fn_params_excessive_bools,
-        reason = "the parameters of Python"
-    )]
-    fn plot<'py>(
-        &self,
-        py: Python<'py>,
-        slice: Option<String>,
-        title: Option<String>,
-        log: bool,
-        transpose: bool,
-        line: bool,
-        part: Option<&str>,
-        raw: bool,
-        cmap: Option<&str>,
-        range: Option<&Bound<'py, PyAny>>,
-        size: (u32, u32),
-        scale: f64,
-        jobs: Option<usize>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.facts(py)?; // they have the order of the indices
-        let parts = || PARTS.iter().map(|(word, part, _)| (*word, *part));
-        let maps = || COLOR_MAPS.iter().map(|(word, map, _)| (*word, *map));
-        let picture = Picture {
-            slice,
-            part: part.map(|given| of_word(py, "part", given, parts())).transpose()?,
-            raw,
-            jobs,
-            is_line: line,
-            style: Chart {
-                width: size.0,
-                height: size.1,
-                scale,
-                map: cmap.map(|given| of_word(py, "cmap", given, maps())).transpose()?,
-                range: range.map(plot::range).transpose()?,
-                is_log: log,
-                is_turned: transpose,
-                title,
-                path: self.member.clone(),
-                ..Chart::default()
-            },
-        };
-        let (scene, is_proved) = self.run(py, u64::MAX, |packed| plot::draw(packed, &picture))?;
-        self.note(is_proved);
-        py.import("ra_pack._array")?.getattr("Plot")?.call1((Drawing { scene, scale },))
     }
 
     /// Return a read-only array of the elements in the mapped archive. Nothing is read or copied.
