@@ -439,16 +439,19 @@ def _blocks(array: Any) -> Iterator[np.ndarray[Any, Any]]:
     """Computes a Dask array in the parts that its chunks have along the first dimension, several at once."""
     from dask.base import compute
 
+    whole_rows = array.rechunk(dict.fromkeys(range(1, array.ndim), -1), method="tasks")
+    # The graph is optimized once. Slices of the array would be optimized with the whole graph for each computation.
+    delayed = whole_rows.to_delayed().ravel()
+    row = array.nbytes // max(1, len(array))
     parts: list[Any] = []
-    start = size = 0
-    for length in array.chunks[0]:
-        parts.append(array[start : start + length])
-        start += length
-        size += parts[-1].nbytes
-        # Each computation looks at the whole graph.
-        if size >= COMPUTED_AT_ONCE or start == len(array):
+    size = 0
+    for part, length in zip(delayed, array.chunks[0]):
+        parts.append(part)
+        size += length * row
+        if size >= COMPUTED_AT_ONCE:
             yield from map(np.asanyarray, compute(*parts))  # type: ignore[no-untyped-call]
             parts, size = [], 0
+    yield from map(np.asanyarray, compute(*parts))  # type: ignore[no-untyped-call]
 
 
 def _encode_array(where: str, data: Any, encoding: str = "utf-8") -> tuple[Any, dict[str, Any]]:

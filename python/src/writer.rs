@@ -5,7 +5,7 @@ use std::io::{Cursor, Read as _, Write as _};
 use std::mem;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{SendError, SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
@@ -25,6 +25,13 @@ use crate::{errors, memory, values};
 
 /// Bytes from which writing an array is a long call.
 const LONG: usize = 4 << 20;
+
+/// The fewest bytes that a [`BlockWriter`] passes to its thread at once, except at the end.
+const PIECE: usize = 1 << 20;
+
+/// The most pieces that wait for the thread: 16 MiB, as Dask computes at once, or one longer block. So they are written
+/// while the next ones are computed.
+const WAITING: usize = 16;
 
 /// A writer of packs.
 #[pyclass(frozen, module = "ra_pack._ra_pack")]
@@ -150,7 +157,7 @@ impl Writer {
         let attributes = values::entries(attrs.as_ref())?;
         let fill_value = fill_value.as_ref().map(values::value_of).transpose()?;
         let mut writer = slf.get().take()?;
-        let (blocks, given) = sync_channel::<Option<Vec<u8>>>(0);
+        let (blocks, given) = sync_channel::<Option<Vec<u8>>>(WAITING);
         let work = move || {
             let (data, header) = (&[][..], &*header);
             let parts = Parts { name: &name, header, data, bfloat16, dims, attributes, fill_value };
@@ -166,7 +173,7 @@ impl Writer {
             });
             (writer, result)
         };
-        let open = Open { blocks, thread: thread::spawn(work) };
+        let open = Open { blocks, piece: Vec::new(), thread: thread::spawn(work) };
         Ok(BlockWriter { writer: slf.unbind(), open: Mutex::new(Some(open)) })
     }
 
@@ -231,8 +238,8 @@ struct Parts<'a> {
 /// The result of a thread that writes an array, with the writer.
 type Written = (Box<PackWriter<'static>>, Result<()>);
 
-/// A writer of an array whose elements come in blocks. A thread of its own writes each block while the program makes the
-/// next: no function of Rust waits for code of Python, which the end of the interpreter may stop.
+/// A writer of an array whose elements come in blocks. A thread of its own writes what waits while the program makes the
+/// next block: no function of Rust waits for code of Python, which the end of the interpreter may stop.
 #[pyclass(frozen, module = "ra_pack._ra_pack")]
 pub(crate) struct BlockWriter {
     writer: Py<Writer>,
@@ -243,6 +250,8 @@ pub(crate) struct BlockWriter {
 struct Open {
     /// `None` is the end of the array.
     blocks: SyncSender<Option<Vec<u8>>>,
+    /// The bytes of blocks that are not passed on.
+    piece: Vec<u8>,
     thread: JoinHandle<Written>,
 }
 
@@ -251,15 +260,38 @@ impl BlockWriter {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Passes on a block, or `None` at the end. Returns whether the thread still writes.
-    fn send(&self, py: Python<'_>, block: Option<Vec<u8>>) -> bool {
-        let blocks = self.open().as_ref().map(|open| open.blocks.clone());
-        detached(py, || blocks.is_some_and(|blocks| blocks.send(block).is_ok()))
+    /// Passes on the bytes of a block in whole pieces, and at the end all of them. Returns whether the thread still writes.
+    fn send(&self, py: Python<'_>, mut data: &[u8], is_end: bool) -> bool {
+        let state =
+            self.open().as_mut().map(|open| (open.blocks.clone(), mem::take(&mut open.piece)));
+        let Some((blocks, mut piece)) = state else { return false };
+        let most = PIECE.max(data.len().div_ceil(WAITING));
+        let sent = detached(py, || {
+            loop {
+                let (now, rest) = data.split_at(data.len().min(most - piece.len()));
+                piece.extend_from_slice(now);
+                data = rest;
+                if piece.len() < PIECE {
+                    break;
+                }
+                blocks.send(Some(mem::take(&mut piece)))?;
+            }
+            if is_end {
+                blocks.send(Some(mem::take(&mut piece)))?;
+                blocks.send(None)?;
+            }
+            Ok::<_, SendError<_>>(piece)
+        });
+        match (sent, self.open().as_mut()) {
+            (Ok(piece), Some(open)) => open.piece = piece,
+            _ => return false,
+        }
+        true
     }
 
     /// Waits for the thread and returns the writer to its owner.
     fn end(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(Open { blocks, thread }) = self.open().take() else { return Ok(()) };
+        let Some(Open { blocks, thread, .. }) = self.open().take() else { return Ok(()) };
         let written = detached(py, || {
             drop(blocks);
             thread.join()
@@ -274,13 +306,13 @@ impl BlockWriter {
 impl BlockWriter {
     /// Write a contiguous array.
     fn write(&self, py: Python<'_>, block: &Bound<'_, PyAny>, bytes: usize) -> PyResult<()> {
-        let block = memory::look(block, bytes, |data| detached(py, || data.to_vec()))?;
-        if self.send(py, Some(block)) { Ok(()) } else { self.end(py) }
+        let is_sent = memory::look(block, bytes, |data| self.send(py, data, false))?;
+        if is_sent { Ok(()) } else { self.end(py) }
     }
 
     /// End the array.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        self.send(py, None);
+        self.send(py, &[], true);
         self.end(py)
     }
 

@@ -3,6 +3,7 @@
 import gc
 import os
 import pathlib
+import sys
 import zipfile
 
 import numpy as np
@@ -244,6 +245,40 @@ def test_an_exception_of_the_program_ends_its_array_only(tmp_path):
     with pytest.raises(ra_pack.Refused):
         writer.add_blocks("a", (2,), "i4", [[1, 2]])
     writer.add("b", [1])
+    writer.abort()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_blocks_of_any_length_are_joined(tmp_path):
+    lengths = [1, 0, 300 << 10, (1 << 20) - 7, 1 << 20, 5 << 20, 33 << 20, 3]
+    values = np.random.default_rng(1).integers(0, 256, sum(lengths), "u1")
+    blocks = np.split(values, np.cumsum(lengths)[:-1])
+    with ra_pack.PackWriter(tmp_path / "pack.zip") as writer:
+        writer.add_blocks("x", values.shape, "u1", blocks)
+    np.testing.assert_array_equal(ra_pack.open(tmp_path / "pack.zip")["x"].read(), values)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads and memory in /proc")
+def test_blocks_wait_in_bounded_memory_and_leave_no_thread(tmp_path):
+    def status(key):
+        lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(key))
+
+    def blocks():
+        nonlocal most
+        for _ in range(300):
+            most = max(most, status("VmRSS"))
+            yield block
+        raise RuntimeError("no more data")
+
+    block, most = np.ones(1 << 20, "u1"), 0
+    threads, before = status("Threads"), status("VmRSS")
+    writer = ra_pack.PackWriter(tmp_path / "pack.zip")
+    with pytest.raises(RuntimeError, match="no more data"):
+        writer.add_blocks("x", (301 << 20,), "u1", blocks())
+    assert status("Threads") == threads
+    # 16 MiB wait, and some are written.
+    assert most - before < 64 << 10, f"{most - before} KiB"
     writer.abort()
     assert list(tmp_path.iterdir()) == []
 
