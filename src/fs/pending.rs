@@ -110,6 +110,8 @@ pub(crate) struct PendingFile {
     replace: bool,
     /// Whether the file has the name of its target.
     pub(super) is_named: AtomicBool,
+    /// Whether the file stays if it is not renamed.
+    pub(super) is_kept: bool,
 }
 
 impl PendingFile {
@@ -169,7 +171,7 @@ impl PendingFile {
     ) -> Self {
         let file = File::of_system(inner, target.to_owned());
         let (directory, is_named) = (Arc::clone(directory), AtomicBool::new(false));
-        Self { file, directory, temporary, replace, is_named }
+        Self { file, directory, temporary, replace, is_named, is_kept: false }
     }
 
     pub(crate) fn file(&self) -> &File {
@@ -225,7 +227,7 @@ impl PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if let Some(temporary) = &self.temporary {
+        if let Some(temporary) = self.temporary.as_ref().filter(|_| !self.is_kept) {
             // Not renamed. The error cannot be reported here; the next run reports a remaining file.
             let _ = self.directory.remove(temporary.file_name().unwrap_or_default());
             unfinished().remove(temporary);

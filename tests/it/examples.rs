@@ -52,6 +52,13 @@ fn pack_and_verify_prints_a_summary() {
 }
 
 #[test]
+fn logger_reports_what_is_on_the_disk() {
+    let (said, directory) = run("logger");
+    assert_says(&said, &["50 arrays are on the disk", "wrote 1000 arrays to run.zip"]);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "the pack and its manifest");
+}
+
+#[test]
 fn read_array_shows_shapes_orders_and_a_refusal() {
     assert_says(
         &said_by("read_array"),

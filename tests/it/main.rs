@@ -43,6 +43,7 @@ mod hostile; // malformed archives, and the answer to each
 mod info; // `ra-pack info`: facts about an array or a pack, and shell commands that read it
 mod interchange; // formats of other tools, with those tools
 mod interop; // other tools accept our archives, and we accept theirs
+mod journal; // writers with a journal: nothing that was promised is lost
 mod layers; // the direction of imports, and texts that belong to one module
 mod library; // arrays from packs, with the public interface
 mod list; // `ra-pack list`: tables, trees and lists

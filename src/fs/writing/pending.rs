@@ -68,6 +68,35 @@ impl PendingFile {
         Ok(created.map(|inner| Self::new(inner, directory, None, target, replace)))
     }
 
+    /// Creates a file that has the name of the target and [`UNFINISHED_SUFFIX`] until it is complete. After
+    /// [`keep`](Self::keep), it stays if that never happens.
+    pub(crate) fn unfinished(target: &Path, replace: bool) -> Result<Self> {
+        if !replace && exists(target) {
+            return Err(Error::AlreadyExists { path: target.to_owned() });
+        }
+        let directory = open_parent(target)?;
+        let mut temporary = target.as_os_str().to_owned();
+        temporary.push(UNFINISHED_SUFFIX);
+        let temporary = PathBuf::from(temporary);
+        let name = temporary.file_name().unwrap_or_default().to_owned();
+        let inner = match directory.create_file(&name, false) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let why = "is left by a writer that was stopped, or another writer uses it; make a pack of \
+                           it with `ra-pack salvage`, then delete it and its manifest";
+                return Err(Error::wrong_target(temporary, why));
+            }
+            made => made.map_err(|error| unwritable(parent_of(target), &error))?,
+        };
+        unfinished().insert(temporary.clone(), Some((Arc::clone(&directory), name)));
+        Ok(Self::new(inner, &directory, Some(temporary), target, replace))
+    }
+
+    /// Keeps the file from now on, even if it does not become complete.
+    pub(crate) fn keep(&mut self) {
+        self.is_kept = true;
+        self.temporary.as_ref().map(|temporary| unfinished().remove(temporary));
+    }
+
     /// Makes `progress` cancel its reads and writes, without reporting them.
     pub(crate) fn stopped_by(mut self, progress: &Progress) -> Self {
         self.file.watch = progress.silent();

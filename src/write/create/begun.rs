@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use super::CreateOptions;
 use super::delivery::Delivery;
 use super::options::FIXED_TIME;
+use super::{CreateOptions, JournalOptions};
 use crate::archive::{Arriving, Compression, Container, MemberKind, NewMember, WrittenMember};
 use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
-use crate::fs::{File, PendingFile};
-use crate::manifest::BlockList;
+use crate::fs::{self, File, LineFile, PendingFile, UNFINISHED_SUFFIX};
+use crate::manifest::{BlockList, NameEncoding, push_line};
 use crate::message::Message;
 use crate::pack::bag::BagInfo;
 use crate::pack::bag::lists::BAGGING_DATE;
-use crate::pack::{Layout, Placement};
+use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::path::MemberPath;
 use crate::path::url::is_url;
+use crate::read::manifests::beside;
 use crate::time::Timestamp;
 use crate::write::companions;
 use crate::write::survey::{EntrySource, SourceEntry, WrittenContent};
@@ -41,6 +42,15 @@ pub(crate) struct BegunArchive<'w> {
     file: Option<BegunFile>,
     /// The end of the members that are written.
     pub(crate) end: u64,
+    journal: Option<JournalFile>,
+}
+
+/// The list of the members that are on the disk, and those that are not on it yet.
+struct JournalFile {
+    sync_every: u64,
+    file: Option<LineFile>,
+    lines: Vec<u8>,
+    unsynced: u64,
 }
 
 struct BegunFile {
@@ -105,7 +115,61 @@ impl<'w> BegunArchive<'w> {
             Layout::Plain => Placement::plain(),
             Layout::BagIt => Placement::bag(&name_without_extension(&path)?),
         };
-        Ok(Self { path, delivery, container, algorithms, info, placement, file: None, end: 0 })
+        let journal = options.journal.map(|JournalOptions { sync_every }| JournalFile {
+            sync_every,
+            file: None,
+            lines: Vec::new(),
+            unsynced: 0,
+        });
+        let (file, end) = (None, 0);
+        let is_stream = delivery.is_some() || options.layout == Layout::BagIt;
+        let this =
+            Self { path, delivery, container, algorithms, info, placement, file, end, journal };
+        if this.journal.is_some() && (is_stream || !this.takes_members(options)) {
+            return Err(Error::options(
+                "a journal needs a file: a zip or tar in the plain layout without compression"
+                    .to_owned(),
+            ));
+        }
+        Ok(this)
+    }
+
+    /// Records a complete member in the journal, if there is one.
+    pub(crate) fn record(&mut self, path: &MemberPath, member: &WrittenMember) -> Result<()> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let digest = member.placed.digests.made_by(Algorithm::Sha256);
+        push_line(&mut journal.lines, NameEncoding::Gnu, path.as_str(), &digest);
+        journal.unsynced += 1;
+        if journal.unsynced == journal.sync_every { self.sync() } else { Ok(()) }
+    }
+
+    /// Syncs all members, and then lists them in the journal, if there is one.
+    pub(crate) fn sync(&mut self) -> Result<()> {
+        let Self { journal: Some(journal), file: Some(begun), path, .. } = self else {
+            return Ok(());
+        };
+        let Some((_, lines)) = journal.lines.split_last() else { return Ok(()) };
+        begun.pending.sync()?;
+        let file = match &mut journal.file {
+            Some(file) => file,
+            none => none.insert(LineFile::open(&journal_of(path))?),
+        };
+        begun.pending.keep();
+        file.append(&String::from_utf8_lossy(lines))?;
+        journal.lines.clear();
+        journal.unsynced = 0;
+        Ok(())
+    }
+
+    /// Returns the paths of the archive and the journal that are kept if the process ends early.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = PathBuf> {
+        let journal = self.journal.as_ref().map(|_| journal_of(&self.path));
+        self.temporary().map(Path::to_owned).into_iter().chain(journal)
+    }
+
+    /// Removes the journal of a complete archive.
+    pub(crate) fn end_journal(&mut self) -> Result<()> {
+        self.journal.take().map_or(Ok(()), |_| fs::remove(&journal_of(&self.path)))
     }
 
     /// Returns the path of the archive until it is copied to its target.
@@ -143,8 +207,17 @@ impl<'w> BegunArchive<'w> {
         if self.file.as_ref().is_some_and(|file| file.pending.is_pending()) {
             return Ok(());
         }
-        let pending =
-            PendingFile::create(&self.path, self.replaces(options))?.stopped_by(&options.progress);
+        let pending = if self.journal.is_some() {
+            let journal = journal_of(&self.path);
+            if fs::exists(&journal) {
+                let why = "is the journal of a writer that was stopped; delete it after `ra-pack salvage`";
+                return Err(Error::wrong_target(journal, why));
+            }
+            PendingFile::unfinished(&self.path, options.force)?
+        } else {
+            PendingFile::create(&self.path, self.replaces(options))?
+        };
+        let pending = pending.stopped_by(&options.progress);
         if let Some(old) = &self.file {
             old.shared.copy_to(0, self.end, pending.file(), 0)?;
         }
@@ -213,6 +286,11 @@ impl<'w> BegunArchive<'w> {
         let source = EntrySource::Written(Box::new(WrittenContent { archive, range }));
         SourceEntry { placed: Some(member.placed.clone()), ..SourceEntry::new(path, source) }
     }
+}
+
+/// Returns the path of the journal of an archive.
+fn journal_of(archive: &Path) -> PathBuf {
+    beside(&beside(archive, UNFINISHED_SUFFIX), EXTERNAL_MANIFEST_SUFFIX)
 }
 
 fn container(archive: &Path, options: &CreateOptions) -> Result<Container> {

@@ -16,7 +16,7 @@ pub(crate) use self::begun::BegunArchive;
 pub(crate) use self::begun::date_of;
 pub(crate) use self::begun::name_without_extension;
 use self::delivery::Delivery;
-pub use self::options::CreateOptions;
+pub use self::options::{CreateOptions, JournalOptions};
 use self::payload::PayloadMembers;
 use self::plan::{CreatePlan, PackedFiles};
 #[cfg(test)]

@@ -59,6 +59,21 @@ pub struct CreateOptions {
     pub preserve_mtime: bool,
     /// Time of every member, in seconds since 1970 UTC; 1980-01-01 if `None`.
     pub timestamp: Option<u64>,
+    /// Keeps what a [`PackWriter`](crate::PackWriter) has finished if its process is killed. Only the writer of a new
+    /// zip or tar in the plain layout without compression uses it.
+    pub journal: Option<JournalOptions>,
     /// Receives progress reports and cancels the operation.
     pub progress: Progress,
+}
+
+/// Options for the journal of a [`PackWriter`](crate::PackWriter): a manifest next to the archive that is written.
+///
+/// Until it is complete, the archive has its name and `.unfinished`, such as `run.zip.unfinished`. The journal,
+/// `run.zip.unfinished.manifest-sha256.txt`, lists each file that is on the disk. If the process ends early,
+/// [`salvage`](crate::write::salvage()) makes a pack of both. They are never deleted or replaced by another writer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct JournalOptions {
+    /// Number of files after which they are synced to disk and listed. An array is two files: itself and its
+    /// description. With 0, this happens only in [`PackWriter::sync`](crate::PackWriter::sync).
+    pub sync_every: u64,
 }

@@ -386,15 +386,14 @@ impl ArrayStream<'_, '_> {
         });
         let (content, description) = staged.map_err(|error| pack.in_words(error))?;
         self.is_complete = true;
-        pack.put(name.clone(), StagedMember { content: description, length: None });
+        pack.put(name.clone(), StagedMember { content: description, length: None })?;
         let other = format!("{}.{}", self.path.without_extension(), DESCRIPTION_EXTENSIONS[1]);
         pack.old.as_mut().map(|old| old.remove(&other));
         for (name, length) in self.dims.drain(..) {
             pack.dimension(&self.path, &name, length);
         }
         let length = if let [length] = self.header.dims() { Some(*length) } else { None };
-        pack.put(self.path.clone(), StagedMember { content, length });
-        Ok(())
+        pack.put(self.path.clone(), StagedMember { content, length })
     }
 
     fn mismatch(&self, reason: String) -> Error {

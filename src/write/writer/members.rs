@@ -56,10 +56,9 @@ impl PackWriter<'_> {
             Ok(content) => self.put(path.clone(), StagedMember { content, length: None }),
             Err(error) => {
                 self.fail(path);
-                return Err(self.in_words(error));
+                Err(self.in_words(error))
             }
         }
-        Ok(())
     }
 
     /// Adds a file under a new name, with the content that `write` writes. The content is aligned at an offset in it, if
@@ -105,7 +104,7 @@ impl PackWriter<'_> {
             return Ok(false);
         }
         let content = self.end_content(arriving)?;
-        self.put(path.clone(), StagedMember { content, length: None });
+        self.put(path.clone(), StagedMember { content, length: None })?;
         Ok(true)
     }
 
@@ -180,8 +179,8 @@ impl PackWriter<'_> {
         self.incomplete.insert(path.clone());
     }
 
-    /// Adds a complete file.
-    pub(super) fn put(&mut self, path: MemberPath, member: StagedMember) {
+    /// Adds a complete file, and records it in the journal.
+    pub(super) fn put(&mut self, path: MemberPath, member: StagedMember) -> Result<()> {
         self.incomplete.remove(&path);
         if let Some(old) = &mut self.old {
             old.give_way(&path);
@@ -189,13 +188,19 @@ impl PackWriter<'_> {
         if let StagedContent::Memory(content) = &member.content {
             self.memory += content.len();
         }
+        let recorded = match &member.content {
+            StagedContent::Archive(written) => self.begun.record(&path, written),
+            StagedContent::Memory(_) | StagedContent::Directory => Ok(()),
+        };
         self.members.insert(path, member);
+        recorded
     }
 
     /// Returns memory for a file of `len` bytes, if it is short and there is room.
     fn memory_for(&self, len: u64) -> Option<Vec<u8>> {
         let len = usize::try_from(len).ok().filter(|_| len <= SHORT)?;
-        (self.memory + len <= IN_MEMORY).then(|| Vec::with_capacity(len))
+        let is_room = self.memory + len <= IN_MEMORY && self.options.journal.is_none();
+        is_room.then(|| Vec::with_capacity(len))
     }
 
     /// Returns an error if a file or directory cannot have this name.

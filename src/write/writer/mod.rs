@@ -144,6 +144,9 @@ impl PackWriter<'static> {
     /// not list a member that stays, and [`Error::Changed`] if the archive was changed after this call.
     pub fn update(archive: impl AsRef<Path>, options: WriteOptions) -> Result<Self> {
         let mut options = options;
+        if options.journal.is_some() {
+            return Err(Error::options("an update cannot have a journal".to_owned()));
+        }
         let replaces = std::mem::replace(&mut options.force, true);
         let mut old = OldPack::open(archive.as_ref(), &mut options)?;
         let (attributes, warnings) = (old.attributes(), std::mem::take(&mut old.warnings));
@@ -329,7 +332,7 @@ impl<'w> PackWriter<'w> {
         let own = archive.into_iter().flat_map(|name| {
             ["", EXTERNAL_MANIFEST_SUFFIX, ARCHIVE_DIGEST_SUFFIX].map(|end| format!("{name}{end}"))
         });
-        let begun = self.begun.temporary().and_then(|path| fs::name_below(&root, path));
+        let begun = self.begun.kept().filter_map(|path| fs::name_below(&root, &path));
         let own: Vec<_> = own.chain(begun).collect();
         let staged = fs::name_below(&root, self.staged.path()).map(PathBuf::from);
         let (entries, findings) =
@@ -401,7 +404,13 @@ impl<'w> PackWriter<'w> {
     /// [`Error::NoSuchMember`] if there is no such member.
     pub fn remove(&mut self, name: impl AsRef<str>) -> Result<()> {
         let name = name.as_ref().trim_end_matches('/');
-        for name in [name, &format!("{name}.{ARRAY_EXTENSION}")] {
+        let names = [name, &format!("{name}.{ARRAY_EXTENSION}")];
+        let is_incomplete = names.iter().any(|name| self.incomplete.contains(*name));
+        if self.options.journal.is_some() && !is_incomplete {
+            let why = "a writer with a journal cannot remove what it has finished".to_owned();
+            return Err(Error::unsupported(why));
+        }
+        for name in names {
             let removed = self.incomplete.remove(name)
                 || self.withdraw(name) | self.old.as_mut().is_some_and(|old| old.remove(name));
             if removed {
@@ -410,6 +419,16 @@ impl<'w> PackWriter<'w> {
         }
         let (archive, member) = (self.archive().to_owned(), name.to_owned());
         Err(self.in_words(Error::NoSuchMember { archive, member, suggestion: None }))
+    }
+
+    /// Syncs everything that was added to disk and lists it in the [journal](super::JournalOptions). Does nothing without one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the disk or the journal cannot be written.
+    pub fn sync(&mut self) -> Result<()> {
+        let synced = self.begun.sync();
+        synced.map_err(|error| self.in_words(error))
     }
 
     /// Checks the content, writes the archive and its manifests, and renames them. After an error, the writer still has
@@ -437,6 +456,7 @@ impl<'w> PackWriter<'w> {
         if let Ok(report) = &mut made {
             report.findings.splice(0..0, self.warnings.iter().cloned());
             self.is_finished = true;
+            begun.end_journal()?;
             staged.clear();
             // Staged files that cannot be deleted are among them.
             report.leftovers = fs::leftovers(&report.target);
