@@ -41,7 +41,8 @@ def create(
     source : str or os.PathLike
         The directory. It is not changed.
     path : str or os.PathLike
-        The archive. Its extension determines the container: `.zip`, `.tar`, `.tar.gz` or `.tar.zst`.
+        The archive, a file or the URL of an object such as `s3://bucket/run.zip`. Its extension determines the
+        container: `.zip`, `.tar`, `.tar.gz` or `.tar.zst`.
     attrs : dict, optional
         Attributes of the pack, such as its title.
     layout : {'plain', 'bagit'}

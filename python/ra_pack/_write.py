@@ -86,7 +86,8 @@ def write(
     Parameters
     ----------
     path : str or path-like
-        The archive: ``.zip``, ``.tar``, ``.tar.gz`` or ``.tar.zst``.
+        The archive, a file or the URL of an object such as ``s3://bucket/run.zip``: ``.zip``, ``.tar``, ``.tar.gz`` or
+        ``.tar.zst``.
     obj : Dataset, DataArray, DataTree or mapping
         A mapping has names such as ``"run1/temperature"`` as keys, and arrays as values. An open ``.npz`` file is one.
     attrs : mapping, optional

@@ -36,13 +36,14 @@ class PackWriter:
     """A writer of packs, from arrays and files in any order.
 
     The archive appears under its name when :meth:`finish` has written and synced it. Until then, small arrays are in
-    memory, and other content is in a hidden directory next to the archive. Use the writer as a context manager: leaving
-    it calls :meth:`finish`, or deletes everything if there was an exception.
+    memory, and other content is in a hidden file or directory next to the archive. Use the writer as a context manager:
+    leaving it calls :meth:`finish`, or deletes everything if there was an exception.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The archive. Its extension determines the container: `.zip`, `.tar`, `.tar.gz` or `.tar.zst`.
+        The archive, a file or the URL of an object such as `s3://bucket/run.zip`. Its extension determines the
+        container: `.zip`, `.tar`, `.tar.gz` or `.tar.zst`.
     attrs : dict, optional
         Attributes of the pack, such as its title.
     force : bool
