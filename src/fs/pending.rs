@@ -109,6 +109,7 @@ pub(crate) struct PendingFile {
     pub(super) temporary: Option<PathBuf>,
     replace: bool,
     /// Whether the file has the name of its target.
+    #[cfg_attr(not(feature = "full"), expect(dead_code, reason = "only archives ask for it"))]
     pub(super) is_named: AtomicBool,
     /// Whether the file stays if it is not renamed.
     pub(super) is_kept: bool,
