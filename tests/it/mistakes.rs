@@ -190,7 +190,13 @@ fn every_suggested_command_works() {
             let ran = run_as(shell.args([OsStr::new("-c"), offered.as_ref()]));
             // The output may exist from another mistake.
             let is_there = ran.said().contains("exists; use --force");
-            assert!(ran.code == Some(0) || is_there, "{line}: {offered}\n{}", ran.said());
+            // Something is lost of every damaged archive.
+            let is_damaged = offered.starts_with("ra-pack salvage") && ran.code == Some(1);
+            assert!(
+                ran.code == Some(0) || is_there || is_damaged,
+                "{line}: {offered}\n{}",
+                ran.said()
+            );
             count += 1;
         }
     }

@@ -40,6 +40,12 @@ const ENDINGS: &[(&str, &str, &str, &str)] = &[
     ),
     ("reshape", "{}/exp/b.ra 1 2", "{}/cut.ra 2", "{}/exp/b.ra 3"),
     ("explain", "MAN003", "", "MAN999"),
+    (
+        "salvage",
+        "{}/exp.zip -o {}/saved.zip",
+        "{}/damaged.zip -o {}/part.zip",
+        "{}/none.zip -o {}/x.zip",
+    ),
     ("schema", "ndl", "", "none"),
     ("validate", "{}/exp", "{}/broken", "{}/broken {}/none"),
     ("completions", "bash", "", "csh"),

@@ -60,6 +60,8 @@ pub(crate) enum End {
     Normal,
     /// The connection is closed after this number of bytes of the body.
     CutAt(usize),
+    /// Nothing is sent.
+    Silent,
     /// Nothing more is sent after this number of bytes of the body.
     StallAt(usize),
     /// Bytes without end, without a length.
@@ -240,8 +242,15 @@ impl Shared {
     }
 }
 
+/// Longer than any test waits.
+const LONG: Duration = Duration::from_secs(20);
+
 /// Sends an answer. Returns whether another request may follow.
 fn send(mut stream: &TcpStream, answer: &Answer) -> std::io::Result<bool> {
+    if answer.end == End::Silent {
+        thread::sleep(LONG);
+        return Ok(false);
+    }
     let mut head = format!("HTTP/1.1 {}\r\n", answer.status);
     for (name, value) in &answer.headers {
         let _ = write!(head, "{name}: {value}\r\n");
@@ -258,6 +267,7 @@ fn send(mut stream: &TcpStream, answer: &Answer) -> std::io::Result<bool> {
     let chunk =
         |bytes: &[u8]| [format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat();
     match answer.end {
+        End::Silent => unreachable!("nothing is sent"),
         End::Normal => stream.write_all(&answer.body)?,
         End::CutAt(len) => {
             stream.write_all(&answer.body[..len.min(answer.body.len())])?;
@@ -265,8 +275,7 @@ fn send(mut stream: &TcpStream, answer: &Answer) -> std::io::Result<bool> {
         }
         End::StallAt(len) => {
             stream.write_all(&answer.body[..len.min(answer.body.len())])?;
-            // Longer than any test waits.
-            thread::sleep(Duration::from_secs(20));
+            thread::sleep(LONG);
             return Ok(false);
         }
         End::Chunked => {
