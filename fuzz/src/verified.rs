@@ -112,8 +112,6 @@ fn members(path: &Path) -> Members {
         .collect()
 }
 
-/// Unpacks the archive, valid or not. Every written file is one of `ours`, and all of them are written unless a
-/// manifest contradicts. Nothing is left next to the target.
 /// Salvages any bytes. The new pack is valid.
 fn salvaged(path: &Path) {
     let made = scratch().join("salvaged.zip");
@@ -124,6 +122,8 @@ fn salvaged(path: &Path) {
     }
 }
 
+/// Unpacks the archive, valid or not. Every written file is one of `ours`, and all of them are written unless a
+/// manifest contradicts. Nothing is left next to the target.
 fn unpack(path: &Path, ours: Option<&Members>) {
     let around = scratch().join("around");
     let target = around.join("target");

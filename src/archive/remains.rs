@@ -34,12 +34,9 @@ impl Remains {
             (FileKind::Tar | FileKind::Gzip | FileKind::Zstd, _) => {
                 Some(StreamCompression::of(kind))
             }
-            (kind, Some(named)) if !kind.is_of_another_format() => match named {
-                Container::Tar => Some(StreamCompression::None),
-                Container::TarGz => Some(StreamCompression::Gzip),
-                Container::TarZst => Some(StreamCompression::Zstd),
-                Container::Zip | Container::Directory => None,
-            },
+            (kind, Some(named)) if !kind.is_of_another_format() => {
+                StreamCompression::of_container(named)
+            }
             (kind, _) => return Err(Error::NotAPack { path: path.to_owned(), kind }),
         };
         if let Some(compression) = compression {

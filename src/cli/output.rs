@@ -178,12 +178,12 @@ impl Output {
         self.out.lock()
     }
 
-    /// Whether standard output is a terminal.
     /// Returns standard output for a thread that writes bytes.
     pub(crate) fn pipe() -> impl Write + Send {
         io::stdout()
     }
 
+    /// Whether standard output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.out.is_terminal()
     }

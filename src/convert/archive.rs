@@ -19,12 +19,9 @@ struct ArchiveSink(PackWriter<'static>);
 pub(super) fn begin<'o>(out: &Destination<'o>) -> Result<ArraySink<'o>> {
     let Destination { path, to, options, .. } = *out;
     fs::refuse_url(path)?;
-    let container = match to {
-        ArrayFormat::Pack(container) => Some(container),
-        _ => None,
-    };
+    let ArrayFormat::Pack(container) = to else { unreachable!("an archive is a pack") };
     let options = CreateOptions {
-        container,
+        container: Some(container),
         compression: options.compression.unwrap_or_default(),
         force: options.force,
         jobs: options.jobs,
@@ -59,7 +56,7 @@ impl WriteArrays for ArchiveSink {
 
     /// Writes the description of an array, unless the description of the pack contains it.
     fn inline(&mut self, name: &str, item: &ArrayItem) -> Result<()> {
-        if item.stated.as_ref().is_some_and(|stated| stated.text.is_none()) {
+        if item.is_described_by_pack() {
             return Ok(());
         }
         let text = description(item)?;

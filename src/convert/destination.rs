@@ -81,9 +81,7 @@ impl Destination<'_> {
                 files.extend(DESCRIPTION_EXTENSIONS.map(|end| self.path.with_extension(end)));
             }
             ArrayFormat::Pack(container) if container != Container::Directory => {
-                let mut manifest = self.path.as_os_str().to_owned();
-                manifest.push(EXTERNAL_MANIFEST_SUFFIX);
-                files.push(manifest.into());
+                files.push(fs::beside(self.path, EXTERNAL_MANIFEST_SUFFIX));
             }
             ArrayFormat::Pack(_) if fs::exists(self.path) => {
                 files.push(self.path.join(fs::STAGED));

@@ -48,6 +48,11 @@ pub(super) struct Stated {
 }
 
 impl ArrayItem {
+    /// Returns whether an entry in the description of the pack describes it, so that it needs no document of its own.
+    pub(super) fn is_described_by_pack(&self) -> bool {
+        self.stated.as_ref().is_some_and(|stated| stated.text.is_none())
+    }
+
     /// Makes the item for an array in another format.
     pub(super) fn foreign(format: ArrayFormat, name: String, variable: Variable) -> Self {
         let Variable { header, description, losses } = variable;

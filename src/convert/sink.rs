@@ -368,7 +368,7 @@ impl DirectorySink<'_> {
     /// Writes the description of an array, unless the description of the pack contains it. Returns a sentence about an
     /// older one.
     fn describe(&mut self, name: &str, item: &ArrayItem) -> Result<Option<String>> {
-        if item.stated.as_ref().is_some_and(|stated| stated.text.is_none()) {
+        if item.is_described_by_pack() {
             return Ok(None);
         }
         let (mut text, mut note) = (None, None);

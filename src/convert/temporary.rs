@@ -9,7 +9,6 @@ use super::options::ConvertOptions;
 use crate::error::Result;
 use crate::fs::{self, PendingDirectory};
 use crate::pack::ARRAY_EXTENSION;
-use crate::path::MemberPath;
 use crate::progress::Progress;
 
 /// The arrays of a file in another format, converted to a directory that is deleted with this value. The directory is in
@@ -36,10 +35,7 @@ impl TemporaryPack {
         if !fs::exists(path) || fs::is_directory(path)? {
             return Ok(None);
         }
-        let pending = PendingDirectory::beside(&std::env::temp_dir().join("ra-pack"))?;
-        // A conversion waits for the directory of its output, which must not be the one that is locked here.
-        pending.make_directory(&MemberPath::new("arrays")?)?;
-        let directory = pending.path().join("arrays");
+        let (pending, directory) = PendingDirectory::of_system("arrays")?;
         let end = if format == Npy { format!(".{ARRAY_EXTENSION}") } else { String::new() };
         let target = directory.join(name_of(path) + &end);
         let options = ConvertOptions {

@@ -126,6 +126,13 @@ pub(crate) fn real_path(path: &Path) -> Result<PathBuf> {
     fs::canonicalize(path).map_err(Error::io("open", path))
 }
 
+/// Returns the path of a file, or the URL of an object, with a suffix appended to its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
 fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -19,7 +19,7 @@ use crate::pipeline;
 use crate::progress::Progress;
 use crate::ra::{ElementType, Flags, Header};
 use crate::read::manifests::{
-    self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, RootFiles, rules,
+    MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, RootFiles, rules,
 };
 use crate::read::open::Pack;
 use crate::read::single_file;
@@ -186,7 +186,7 @@ fn check_manifests(
     files: &[&str],
     findings: &mut Vec<Finding>,
 ) -> Result<Vec<ManifestInfo>> {
-    let outside = manifests::beside(target, EXTERNAL_MANIFEST_SUFFIX);
+    let outside = fs::beside(target, EXTERNAL_MANIFEST_SUFFIX);
     let has_outside = fs::exists(&outside);
     let mut is_same = false;
     let mut inside = Vec::new();

@@ -89,6 +89,14 @@ pub(crate) fn is_signature(name: &str) -> bool {
     signed_by(name).is_some()
 }
 
+/// Returns whether the name is that of a file that is generated with each pack, or of a signature.
+#[cfg(feature = "full")]
+pub(crate) fn is_reserved(name: &str) -> bool {
+    matches!(name, BAG_DECLARATION | BLOCK_LIST)
+        || is_signature(name)
+        || manifest_algorithm(name).is_some()
+}
+
 /// Returns the manifest that a signature with this name is for.
 pub(crate) fn signed_by(name: &str) -> Option<&str> {
     let mut manifests = SIGNATURE_EXTENSIONS

@@ -11,7 +11,7 @@ use crate::archive::{Archive, DataFault, Fault, copy};
 use crate::digest::{Algorithm, Digest, Digests, Hashing};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding, Place};
-use crate::fs::{self, File};
+use crate::fs::{self, File, beside};
 use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, TagEncoding, not_text};
 use crate::pack::{
@@ -248,13 +248,6 @@ pub(crate) fn check_archive_digest(archive: &Archive, findings: &mut Vec<Finding
         );
     }
     Ok(true)
-}
-
-/// Returns the path of a file with a suffix appended to its name.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// Returns the finding about a damaged member, or the system error, which says nothing about the archive.

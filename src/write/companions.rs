@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::{Error, Result};
-use crate::fs;
+use crate::fs::{self, beside};
 use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX, SIGNATURE_EXTENSIONS};
 use crate::path::{escape, escape_path};
 use crate::progress::Progress;
-use crate::read::manifests::{beside, possible_signatures, signatures_of};
+use crate::read::manifests::{possible_signatures, signatures_of};
 
 /// Returns the paths of all files that may belong to an archive next to it: manifest, digest and signatures.
 pub(crate) fn companions(archive: &Path) -> Vec<PathBuf> {

@@ -16,7 +16,7 @@ use crate::archive::{Judged, Remains};
 use crate::digest::{Algorithm, Digest, Digests, Hashers, Wanted};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, count_errors};
-use crate::fs::{self, Target};
+use crate::fs::{self, Target, beside};
 use crate::manifest::BlockList;
 use crate::pack::{
     self, BAG_DECLARATION, BLOCK_LIST, Contents, EXTERNAL_MANIFEST_SUFFIX, Inspector, Layout,
@@ -26,7 +26,7 @@ use crate::path::MemberPath;
 use crate::progress::Progress;
 use crate::read::blocks::FileBlocks;
 use crate::read::check_apart;
-use crate::read::manifests::{self, MAX_MANIFEST, ManifestText, NamedManifest, TagRules, beside};
+use crate::read::manifests::{self, MAX_MANIFEST, ManifestText, NamedManifest, TagRules};
 
 /// Bytes of memory for a name, in addition to its own.
 const NAME_MEMORY: u64 = 200;
@@ -336,8 +336,7 @@ impl Known {
         lost.extend(self.unlisted.iter().map(|name| manifests::unlisted(name, first)));
         if self.manifests.is_empty() {
             let message = "there is no manifest, so no file is confirmed";
-            lost.truncate(0);
-            lost.push(Finding::new(Code::NoManifest, message));
+            lost = vec![Finding::new(Code::NoManifest, message)];
         }
         report.lost = (self.listed.len() as u64 - report.confirmed) + self.unlisted.len() as u64;
         // A damaged manifest is used as far as it can be read.
@@ -410,11 +409,7 @@ impl<'o> Taking<'o> {
             len: 0,
             fault: None,
         };
-        let name_in_pack = path.as_str();
-        let is_generated = matches!(name_in_pack, PACK_DOCUMENT | BLOCK_LIST | BAG_DECLARATION)
-            || pack::manifest_algorithm(name_in_pack).is_some()
-            || pack::is_signature(name_in_pack);
-        let added = if is_generated {
+        let added = if path.as_str() == PACK_DOCUMENT || pack::is_reserved(path.as_str()) {
             io::copy(&mut judging, &mut io::sink()).map_err(Error::io("read", member))?;
             Ok(judging.matches(&listed.digests))
         } else {

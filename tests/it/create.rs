@@ -10,7 +10,9 @@ use tempfile::TempDir;
 use crate::bytes::{sha256, zip_entries};
 use crate::experiment::{Experiment, FLOAT32, INT16, UINT8, le, ra_pack, read_tree};
 use crate::foreign::{complaint, installed};
-use crate::run::{ENDINGS, Ran, create, extract, is_array, names_in, pack, ra};
+use crate::run::{
+    ENDINGS, Ran, create, extract, is_array, names_in, pack, ra, run_into_closed_pipe,
+};
 
 /// A described array and a note.
 fn small() -> Experiment {
@@ -1173,19 +1175,10 @@ fn standard_output_gets_the_bytes_of_a_file() {
 #[test]
 fn a_reader_of_a_pipe_that_ends_early_is_a_failure() {
     let source = Experiment::new().file("long.bin", "x".repeat(1 << 20));
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("ra-pack"))
-        .arg("create")
-        .arg(source.path())
-        .args(["-o", "-", "--container", "tar"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write to standard output: its reader ended"), "{said}");
+    let source = source.path().display().to_string();
+    run_into_closed_pipe(["create", &source, "-o", "-", "--container", "tar"])
+        .exits(2)
+        .says(&["cannot write to standard output: its reader ended"]);
 }
 
 #[test]

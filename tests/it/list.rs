@@ -1,5 +1,6 @@
 //! `ra-pack list`: tables, trees and lists of members.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::bytes::{part, tar, with_manifest, zip};
 use crate::experiment::{Experiment, UINT8, read_tree};
-use crate::run::{ENDINGS, extract, is_array, pack, ra};
+use crate::run::{ENDINGS, extract, is_array, pack, ra, run_into_closed_pipe};
 
 /// Returns the words of each line of the table.
 fn table(text: &[u8]) -> Vec<Vec<String>> {
@@ -187,17 +188,8 @@ fn errors_in_the_container_are_reported() {
 #[test]
 fn a_closed_pipe_causes_no_message() {
     let experiment = Experiment::standard();
-    let mut child = std::process::Command::new(crate::experiment::ra_pack().get_program())
-        .arg("list")
-        .arg(experiment.path())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.stderr, b"");
-    assert_eq!(output.status.code(), Some(0));
+    let ran = run_into_closed_pipe([OsStr::new("list"), experiment.path().as_ref()]);
+    assert_eq!(ran.exits(0).err, "");
 }
 
 /// Returns the lines of the output.

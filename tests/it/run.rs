@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -89,7 +90,19 @@ pub(crate) fn run<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ra
 
 /// Runs a command that runs the binary.
 pub(crate) fn run_as(command: &mut assert_cmd::Command) -> Ran {
-    let output = command.output().unwrap();
+    ran(command.output().unwrap())
+}
+
+/// Runs the binary with a pipe as standard output whose reader has ended.
+pub(crate) fn run_into_closed_pipe<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Ran {
+    let mut command = Command::new(ra_pack().get_program());
+    let command = command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    ran(child.wait_with_output().unwrap())
+}
+
+fn ran(output: Output) -> Ran {
     Ran {
         code: output.status.code(),
         out: output.stdout,

@@ -10,6 +10,8 @@ use std::iter;
 use std::sync::{Arc, OnceLock};
 
 use super::zstd_frame::{self, ZstdDecoder};
+#[cfg(feature = "full")]
+use crate::archive::Container;
 use crate::error::Error;
 use crate::file_kind::FileKind;
 use crate::finding::{Code, Finding};
@@ -35,6 +37,17 @@ impl StreamCompression {
             FileKind::Gzip => Self::Gzip,
             FileKind::Zstd => Self::Zstd,
             _ => Self::None,
+        }
+    }
+
+    /// Returns the format of a tar in that container; `None` for other containers.
+    #[cfg(feature = "full")]
+    pub(crate) fn of_container(container: Container) -> Option<Self> {
+        match container {
+            Container::Directory | Container::Zip => None,
+            Container::Tar => Some(Self::None),
+            Container::TarGz => Some(Self::Gzip),
+            Container::TarZst => Some(Self::Zstd),
         }
     }
 

@@ -66,12 +66,8 @@ impl<'a> ArchiveWriter<'a> {
         jobs: usize,
     ) -> Result<Self> {
         let jobs = jobs.min(most_jobs(container, compression));
-        let kind = match container {
-            Container::Zip | Container::Tar => None,
-            Container::TarGz => Some(StreamCompression::Gzip),
-            Container::TarZst => Some(StreamCompression::Zstd),
-            Container::Directory => unreachable!("the compression was checked"),
-        };
+        let kind = StreamCompression::of_container(container);
+        let kind = kind.filter(|kind| *kind != StreamCompression::None);
         let stream = |kind| {
             let out = Appending { file: pending.file().try_clone()?, at: 0 };
             let encoder = Encoder::new(out, kind, compression.level(), jobs);

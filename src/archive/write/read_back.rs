@@ -57,13 +57,12 @@ pub(super) fn check(file: &File, container: Container, sample: &[Sampled<'_>]) -
     let (shared, len) = (Arc::new(file.try_clone()?), file.len()?);
     // The crate `tar` ends the record of a long name at a line feed.
     let mut readable = sample.iter().filter(|member| !member.name.contains('\n')).peekable();
-    let compression = match container {
-        Container::Directory | Container::Zip => return check_zip(&shared, sample),
-        _ if readable.peek().is_none() => return Ok(()),
-        Container::Tar => StreamCompression::None,
-        Container::TarGz => StreamCompression::Gzip,
-        Container::TarZst => StreamCompression::Zstd,
+    let Some(compression) = StreamCompression::of_container(container) else {
+        return check_zip(&shared, sample);
     };
+    if readable.peek().is_none() {
+        return Ok(());
+    }
     let from = |at: u64| Stretch::new(Arc::clone(&shared), at, len.saturating_sub(at));
     if container == Container::Tar {
         return readable

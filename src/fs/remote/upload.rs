@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, TryFutureExt as _, TryStreamExt as _, stream};
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::{MultipartId, ObjectStoreExt as _, PutPayload};
 
@@ -18,6 +18,7 @@ use super::runtime::wait;
 use super::session::url_of;
 use super::store::{Located, locate};
 use crate::error::{Error, Result};
+use crate::fs::beside;
 use crate::fs::file::File;
 use crate::path::url::conceal;
 use crate::progress::Progress;
@@ -82,7 +83,7 @@ impl NewObject {
         let object = self.object.clone();
         let deleted = wait(progress, async move {
             let Located { store, path, .. } = &*object.located;
-            object.repeat(|| async { store.delete(path).await.map_err(Failure::Store) }).await
+            ask(&object, || store.delete(path)).await
         });
         deleted.map_err(Error::io("delete", &self.url))
     }
@@ -105,11 +106,7 @@ impl NewObject {
     pub(crate) fn sibling(&self, name: &Path) -> PathBuf {
         let name = name.to_string_lossy();
         match name.strip_prefix(self.file_name()) {
-            Some(suffix) => {
-                let mut url = self.url.clone().into_os_string();
-                url.push(suffix);
-                url.into()
-            }
+            Some(suffix) => beside(&self.url, suffix),
             None => self.url.with_file_name(&*name),
         }
     }
@@ -183,10 +180,8 @@ impl<'n> Upload<'n> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let object = new.object.clone();
         let begun = wait(progress, async move {
-            let create = || async {
-                writer(&object).create_multipart(&object.located.path).await.map_err(Failure::Store)
-            };
-            let id = object.repeat(create).await?;
+            let path = &object.located.path;
+            let id = ask(&object, || writer(&object).create_multipart(path)).await?;
             uploads().insert(number, (object, id.clone()));
             Ok::<_, Fault>(id)
         });
@@ -212,12 +207,9 @@ impl<'n> Upload<'n> {
                         Fault::Failed { kind: io::ErrorKind::Other, message: error.to_string() }
                     })?;
                     let content = PutPayload::from(content);
-                    let put = || async {
-                        let path = &object.located.path;
-                        let put = writer(object).put_part(path, id, number, content.clone());
-                        put.await.map_err(Failure::Store)
-                    };
-                    let part = object.repeat(put).await?;
+                    let path = &object.located.path;
+                    let put = || writer(object).put_part(path, id, number, content.clone());
+                    let part = ask(object, put).await?;
                     counted.add(count);
                     Ok::<_, Fault>(part)
                 }
@@ -237,11 +229,7 @@ impl<'n> Upload<'n> {
         let (sent, id) = (object.clone(), self.id.clone());
         let completed = wait(progress, async move {
             let path = &sent.located.path;
-            let complete = || async {
-                let complete = writer(&sent).complete_multipart(path, &id, parts.clone());
-                complete.await.map_err(Failure::Store)
-            };
-            sent.repeat(complete).await
+            ask(&sent, || writer(&sent).complete_multipart(path, &id, parts.clone())).await
         });
         if let Err(error) = completed {
             // If the answer to an earlier request was lost, the upload is gone, and its object is there.
@@ -276,11 +264,18 @@ impl<'n> Upload<'n> {
 fn abort(object: Object, id: MultipartId) -> io::Result<()> {
     wait(&Progress::default(), async move {
         let path = &object.located.path;
-        let abort =
-            || async { writer(&object).abort_multipart(path, &id).await.map_err(Failure::Store) };
-        let aborted = tokio::time::timeout(PATIENCE, object.repeat(abort)).await;
+        let abort = ask(&object, || writer(&object).abort_multipart(path, &id));
+        let aborted = tokio::time::timeout(PATIENCE, abort).await;
         aborted.unwrap_or_else(|_| Err(object.fault(Failure::Slow, 1)))
     })
+}
+
+/// Sends a request to the store of an object, again if that may help.
+async fn ask<T, A: Future<Output = object_store::Result<T>>>(
+    object: &Object,
+    request: impl Fn() -> A,
+) -> Result<T, Fault> {
+    object.repeat(|| request().map_err(Failure::Store)).await
 }
 
 fn writer(object: &Object) -> &dyn MultipartStore {

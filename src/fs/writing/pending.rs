@@ -15,7 +15,7 @@ use crate::fs::pending::{
     PendingFile, TEMPORARY_SUFFIX, open_parent, temporary_prefix, unfinished, unwritable,
 };
 use crate::fs::stamp::Stamp;
-use crate::fs::{exists, parent_of, refuse_url};
+use crate::fs::{beside, exists, parent_of, refuse_url};
 use crate::path::first_bytes;
 use crate::progress::Progress;
 
@@ -75,9 +75,7 @@ impl PendingFile {
             return Err(Error::AlreadyExists { path: target.to_owned() });
         }
         let directory = open_parent(target)?;
-        let mut temporary = target.as_os_str().to_owned();
-        temporary.push(UNFINISHED_SUFFIX);
-        let temporary = PathBuf::from(temporary);
+        let temporary = beside(target, UNFINISHED_SUFFIX);
         let name = temporary.file_name().unwrap_or_default().to_owned();
         let inner = match directory.create_file(&name, false) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {

@@ -60,6 +60,15 @@ impl PendingDirectory {
         Ok(this)
     }
 
+    /// Creates a temporary directory in that of the system, and the directory `name` in it, whose path is returned as
+    /// well. Unlike the temporary directory, that one can be locked, as outputs in it need.
+    pub(crate) fn of_system(name: &str) -> Result<(Self, PathBuf)> {
+        let this = Self::beside(&std::env::temp_dir().join("ra-pack"))?;
+        this.make_directory(&MemberPath::new(name)?)?;
+        let directory = this.temporary.join(name);
+        Ok((this, directory))
+    }
+
     /// Returns the temporary path.
     pub(crate) fn path(&self) -> &Path {
         &self.temporary

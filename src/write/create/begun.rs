@@ -12,7 +12,7 @@ use super::{CreateOptions, JournalOptions};
 use crate::archive::{Arriving, Compression, Container, MemberKind, NewMember, WrittenMember};
 use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
-use crate::fs::{self, File, LineFile, PendingFile, UNFINISHED_SUFFIX};
+use crate::fs::{self, File, LineFile, PendingFile, UNFINISHED_SUFFIX, beside};
 use crate::manifest::{BlockList, NameEncoding, push_line};
 use crate::message::Message;
 use crate::pack::bag::BagInfo;
@@ -20,7 +20,6 @@ use crate::pack::bag::lists::BAGGING_DATE;
 use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::path::MemberPath;
 use crate::path::url::is_url;
-use crate::read::manifests::beside;
 use crate::time::Timestamp;
 use crate::write::companions;
 use crate::write::survey::{EntrySource, SourceEntry, WrittenContent};
@@ -155,7 +154,7 @@ impl<'w> BegunArchive<'w> {
             none => none.insert(LineFile::open(&journal_of(path))?),
         };
         begun.pending.keep();
-        file.append(&String::from_utf8_lossy(lines))?;
+        file.append(str::from_utf8(lines).expect("names of members are UTF-8"))?;
         journal.lines.clear();
         journal.unsynced = 0;
         Ok(())

@@ -17,8 +17,10 @@ const COPIED_AT_ONCE: usize = 1 << 20;
 
 /// The target of an archive that is created elsewhere.
 pub(crate) struct Delivery<'w> {
-    /// The directory in which the archive is created. It is deleted with this value.
-    directory: PendingDirectory,
+    /// The directory in which the archive is created.
+    home: PathBuf,
+    /// The temporary directory with it, which is deleted with this value.
+    _temporary: PendingDirectory,
     to: Receiver<'w>,
 }
 
@@ -70,19 +72,14 @@ impl<'w> Delivery<'w> {
     }
 
     fn prepare(to: Receiver<'w>, name: &str) -> Result<(Self, PathBuf)> {
-        let directory = PendingDirectory::beside(&std::env::temp_dir().join("pack"))?;
-        // A subdirectory, because a pending directory cannot be locked.
-        let home = directory.path().join("archive");
-        fs::create_root(&home)?;
+        let (temporary, home) = PendingDirectory::of_system("archive")?;
         let archive = home.join(name);
-        Ok((Self { directory, to }, archive))
+        Ok((Self { home, _temporary: temporary, to }, archive))
     }
 
     /// Returns the path of a file of the archive for messages and reports.
     pub(super) fn name(&self, path: PathBuf) -> PathBuf {
-        let Ok(below) = path.strip_prefix(self.directory.path().join("archive")) else {
-            return path;
-        };
+        let Ok(below) = path.strip_prefix(&self.home) else { return path };
         match &self.to {
             Receiver::Writer(_) => below.to_owned(),
             Receiver::Store(Objects { archive, .. }) => archive.sibling(below),

@@ -25,7 +25,7 @@ use crate::archive::{Archive, ArchiveWriter, Container};
 use crate::digest::{Algorithm, Digest, Wanted};
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
-use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn};
+use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn, beside};
 use crate::manifest::{Manifest, NameEncoding};
 use crate::message::Message;
 use crate::pack::{
@@ -34,7 +34,7 @@ use crate::pack::{
 use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::read::manifests::{self, beside, signatures_of};
+use crate::read::manifests::{self, signatures_of};
 use crate::verify::{VerifyOptions, verify};
 use crate::write::companions::{self, sign};
 use crate::write::survey::{self, SourceEntry};
@@ -109,9 +109,8 @@ pub fn create(
     archive: impl AsRef<Path>,
     options: &CreateOptions,
 ) -> Result<CreateReport> {
-    let directory = source.as_ref();
-    let source = Source { directory, is_staged: false, entries: Vec::new(), old: None };
-    create_from(source, &mut BegunArchive::new(archive.as_ref(), options)?, options)
+    let begun = &mut BegunArchive::new(archive.as_ref(), options)?;
+    create_from(Source::directory(source.as_ref()), begun, options)
 }
 
 /// Packs the directory `source` into `sink`, such as a pipe. The archive is a zip unless the options set another
@@ -137,9 +136,8 @@ pub fn create_to(
     sink: impl Write + Send,
     options: &CreateOptions,
 ) -> Result<CreateReport> {
-    let directory = source.as_ref();
-    let source = Source { directory, is_staged: false, entries: Vec::new(), old: None };
-    create_from(source, &mut BegunArchive::for_writer(sink, options)?, options)
+    let begun = &mut BegunArchive::for_writer(sink, options)?;
+    create_from(Source::directory(source.as_ref()), begun, options)
 }
 
 /// The content of a new archive.
@@ -150,6 +148,13 @@ struct Source<'a> {
     /// Entries that are not in the directory.
     entries: Vec<SourceEntry>,
     old: Option<OldMembers<'a>>,
+}
+
+impl<'a> Source<'a> {
+    /// Returns the content of a directory of the user.
+    fn directory(directory: &'a Path) -> Self {
+        Self { directory, is_staged: false, entries: Vec::new(), old: None }
+    }
 }
 
 /// Members that an archive takes over from an older one with the same name and container.
@@ -180,7 +185,6 @@ fn create_from(
     let created = create_file(source, begun, options).and_then(|mut report| {
         if let Some(delivery) = &mut begun.delivery {
             delivery.deliver(&report.target, options)?;
-            report.leftovers.clear();
             let paths = [&mut report.external_manifest, &mut report.signature];
             for path in paths.into_iter().flatten().chain([&mut report.target]) {
                 *path = delivery.name(std::mem::take(path));

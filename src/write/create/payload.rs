@@ -23,7 +23,7 @@ use crate::digest::{Algorithm, Hashing, at_once, width};
 use crate::error::{Error, Result};
 use crate::finding::Finding;
 use crate::fs::{self, File, Stamp};
-use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content, Layout, PACK_DOCUMENT, Placement};
+use crate::pack::{self, Content, Layout, PACK_DOCUMENT, Placement};
 use crate::path::{self, MemberPath};
 use crate::pipeline;
 use crate::read::manifests::MAX_MANIFEST;
@@ -52,11 +52,7 @@ pub(super) struct PayloadMembers<'a> {
 /// Returns whether a file of the source is not part of the payload: it is generated, or written elsewhere in the
 /// archive.
 fn is_aside(name: &str) -> bool {
-    name == BAG_DECLARATION
-        || name == PACK_DOCUMENT
-        || name == BLOCK_LIST
-        || pack::is_signature(name)
-        || pack::manifest_algorithm(name).is_some()
+    name == PACK_DOCUMENT || pack::is_reserved(name)
 }
 
 impl<'a> PayloadMembers<'a> {

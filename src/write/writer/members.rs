@@ -12,7 +12,7 @@ use super::staged::{
 use crate::archive::MemberKind;
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, PACK_DOCUMENT, is_array};
+use crate::pack::{self, PACK_DOCUMENT, is_array};
 use crate::path::MemberPath;
 use crate::ra::{Header, read_full};
 use crate::write::survey::{EntrySource, SourceEntry};
@@ -206,11 +206,7 @@ impl PackWriter<'_> {
     /// Returns an error if a file or directory cannot have this name.
     pub(super) fn check_name(&self, path: &MemberPath, kind: MemberKind) -> Result<()> {
         let (name, is_file) = (path.as_str(), kind == MemberKind::File);
-        let is_generated = name == BAG_DECLARATION
-            || name == BLOCK_LIST
-            || pack::is_signature(name)
-            || pack::manifest_algorithm(name).is_some();
-        if is_generated {
+        if pack::is_reserved(name) {
             return Err(Error::wrong_target(name, "is reserved for a file that is generated"));
         }
         let finding = if is_file && self.members.contains_key(path) {

@@ -459,7 +459,7 @@ impl<'w> PackWriter<'w> {
             begun.end_journal()?;
             staged.clear();
             // Staged files that cannot be deleted are among them.
-            report.leftovers = fs::leftovers(&report.target);
+            report.leftovers = fs::leftovers(begun.path());
         } else if let Some(old) = old {
             old.forget_staged(staged);
         }

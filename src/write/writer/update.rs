@@ -9,7 +9,7 @@ use crate::archive::{Archive, Fault, Member, MemberKind, Shown, copy};
 use crate::digest::{Algorithm, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::{self, PendingDirectory, Stamp};
+use crate::fs::{self, PendingDirectory, Stamp, beside};
 use crate::inspect::scan::PackScan;
 use crate::manifest::BlockList;
 use crate::ndl::{Attribute, Document, Group};
@@ -21,9 +21,7 @@ use crate::pack::{
 use crate::path::MemberPath;
 use crate::pipeline;
 use crate::read::blocks::FileBlocks;
-use crate::read::manifests::{
-    self, ManifestText, NamedManifest, PresentFiles, RootFiles, beside, rules,
-};
+use crate::read::manifests::{self, ManifestText, NamedManifest, PresentFiles, RootFiles, rules};
 use crate::read::open::Pack;
 use crate::write::companions;
 use crate::write::create::{CreateOptions, OldMembers};
