@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -33,8 +33,6 @@ UNITS = {
     "us": "microseconds",
     "ns": "nanoseconds",
 }
-#: Bytes of a Dask array that are computed at once, if its chunks are smaller.
-COMPUTED_AT_ONCE = 16 << 20
 #: An integer that no time of NumPy has: NumPy stores NaT as this number.
 NAT = np.iinfo(np.int64).min
 
@@ -81,7 +79,8 @@ def write(
 
     Variables and coordinates become arrays with descriptions: dimensions, attributes, fill values. xarray's encodings
     are applied as they are for NetCDF: scale factors, fill values, units of times. Groups of a tree become
-    directories. Variables are computed and written one after the other.
+    directories. Variables are computed and written one after the other. With a `distributed.Client`, its workers write the
+    chunks of Dask arrays to the archive, if all of them can write to it.
 
     Parameters
     ----------
@@ -412,13 +411,7 @@ class _NewArray:
         if fill_value is not None:
             del attrs["_FillValue"]
         attrs = _attributes(f"`{self.name}`", attrs)
-        if isinstance(self.array, np.ndarray):
-            writer.add(self.name, self.array, self.dims, attrs, fill_value=fill_value)
-        else:
-            blocks = _blocks(self.array)
-            writer.add_blocks(
-                self.name, self.array.shape, dtype, blocks, self.dims, attrs, fill_value=fill_value
-            )
+        writer.add(self.name, self.array, self.dims, attrs, fill_value=fill_value)
 
 
 def _fill_value(dtype: np.dtype[Any], attrs: Mapping[str, Any]) -> Any:
@@ -434,25 +427,6 @@ def _fill_value(dtype: np.dtype[Any], attrs: Mapping[str, Any]) -> Any:
     except (OverflowError, TypeError, ValueError):
         return None
     return stored if stored == given or given != given else None
-
-
-def _blocks(array: Any) -> Iterator[np.ndarray[Any, Any]]:
-    """Computes a Dask array in the parts that its chunks have along the first dimension, several at once."""
-    from dask.base import compute
-
-    whole_rows = array.rechunk(dict.fromkeys(range(1, array.ndim), -1), method="tasks")
-    # The graph is optimized once. Slices of the array would be optimized with the whole graph for each computation.
-    delayed = whole_rows.to_delayed().ravel()
-    row = array.nbytes // max(1, len(array))
-    parts: list[Any] = []
-    size = 0
-    for part, length in zip(delayed, array.chunks[0]):
-        parts.append(part)
-        size += length * row
-        if size >= COMPUTED_AT_ONCE:
-            yield from map(np.asanyarray, compute(*parts))  # type: ignore[no-untyped-call]
-            parts, size = [], 0
-    yield from map(np.asanyarray, compute(*parts))  # type: ignore[no-untyped-call]
 
 
 def _encode_array(where: str, data: Any, encoding: str = "utf-8") -> tuple[Any, dict[str, Any]]:

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from types import TracebackType
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from . import _ra_pack
+from . import _dask, _ra_pack
 from ._errors import Mismatch, Unsupported
 from ._operations import Layout, Path
 from ._reports import CreateReport
@@ -113,14 +114,15 @@ class PackWriter:
         name : str
             The name in the pack, such as `run1/temperature`.
         array : array_like
-            The elements.
+            The elements. A Dask array is computed in parts, each of which is written before the next ones. With a
+            `distributed.Client`, its workers write their chunks to the archive, if all of them can write to it.
         dims : sequence of str, optional
             The name of each dimension. A 1-D array with the name of its dimension is a coordinate.
         attrs : dict, optional
             Numbers, texts, and lists of them. Scalars and arrays of NumPy are converted.
         order : {'C', 'F'}, optional
             The order of the elements in the file. By default it is that of the array in memory, or `C` if the array is
-            not contiguous.
+            not contiguous or is one of Dask.
         fill_value : scalar, optional
             The element that means "nothing was written".
 
@@ -134,6 +136,9 @@ class PackWriter:
             If a description cannot express the dtype or an attribute.
         """
         _check_name(name)
+        if _dask.is_lazy(array):
+            self._add_parts(name, array, None, dims, attrs, fill_value, order == "F")
+            return
         values = _plain(name, array, dims is not None)
         if values.dtype.kind in "mM":
             values = exactly(name, values, cf_times(name, values.dtype))
@@ -199,18 +204,39 @@ class PackWriter:
         array([0., 1., 2., 3.], dtype=float32)
         """
         _check_name(name)
-        kind, lengths = np.dtype(dtype).newbyteorder("<"), tuple(map(int, shape))
+        lengths = tuple(map(int, shape))
         if not lengths:
             raise Mismatch(f"`{name}` has no dimensions; use `add`")
+        self._add_parts(name, _Parts(lengths, np.dtype(dtype)), blocks, dims, attrs, fill_value)
+
+    def _add_parts(
+        self,
+        name: str,
+        array: Any,
+        blocks: Iterable[ArrayLike] | None,
+        dims: Sequence[str] | None,
+        attrs: Mapping[str, Any] | None,
+        fill_value: Any,
+        is_column: bool = False,
+    ) -> None:
+        """Add an array in blocks along its slowest dimension; without blocks, a Dask array."""
+        kind = array.dtype.newbyteorder("<")
         if kind.kind in "mM":
             kind = cf_times(name, kind)
         writer = self._writer.begin_blocks(
-            name, *_header(name, kind, False, lengths), _names(name, dims), attrs, _fill_value(name, fill_value)
+            name, *_header(name, kind, is_column, array.shape), _names(name, dims), attrs, _fill_value(name, fill_value)
         )
+        convert = partial(_converted, name, kind)
         try:
-            rows = 0
+            if blocks is None:
+                array = array.T if is_column else array
+                if _dask.store(array, name, kind, convert, writer.place):
+                    writer.finish_placed()
+                    return
+                blocks = _dask.blocks(array)
+            lengths, rows = array.shape, 0
             for block in blocks:
-                values = exactly(name, _plain(name, block, True), kind)
+                values = convert(block)
                 rows += len(values) if values.ndim else 0
                 if values.shape[1:] != lengths[1:] or values.ndim == 0 or rows > lengths[0]:
                     raise Mismatch(f"`{name}`: the blocks do not fit the shape {lengths}, found {values.shape}")
@@ -377,6 +403,18 @@ def _plain(name: str, array: ArrayLike, is_labelled: bool) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray):
         raise Mismatch(f"`{name}` is a masked array; use `filled()` and `fill_value`")
     return np.asarray(values)
+
+
+def _converted(name: str, dtype: "np.dtype[Any]", block: ArrayLike) -> NDArray[Any]:
+    """Return a block of an array as elements of its type."""
+    return exactly(name, _plain(name, block, True), dtype)
+
+
+class _Parts(NamedTuple):
+    """The form of an array that comes in blocks."""
+
+    shape: tuple[int, ...]
+    dtype: "np.dtype[Any]"
 
 
 def _check_type(name: str, dtype: "np.dtype[Any]") -> None:

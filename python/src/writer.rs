@@ -157,15 +157,20 @@ impl Writer {
         let attributes = values::entries(attrs.as_ref())?;
         let fill_value = fill_value.as_ref().map(values::value_of).transpose()?;
         let mut writer = slf.get().take()?;
-        let (blocks, given) = sync_channel::<Option<Vec<u8>>>(WAITING);
+        let (blocks, given) = sync_channel::<Next>(WAITING);
         let work = move || {
             let (data, header) = (&[][..], &*header);
             let parts = Parts { name: &name, header, data, bfloat16, dims, attributes, fill_value };
-            let result = parts.write_with(&mut writer, |stream| {
+            let result = parts.write_with(&mut writer, |mut stream| {
                 loop {
                     match given.recv() {
-                        Ok(Some(block)) => put(stream, &name, &block)?,
-                        Ok(None) => return Ok(()),
+                        Ok(Next::Block(block)) => put(&mut stream, &name, &block)?,
+                        Ok(Next::Place(to)) => {
+                            let place = stream.place()?;
+                            to.send(place).expect("the other thread waits for it");
+                        }
+                        Ok(Next::End { is_placed: true }) => return stream.finish_placed(),
+                        Ok(Next::End { is_placed: false }) => return stream.finish(),
                         // The program raised an exception.
                         Err(_) => return Err(Error::Interrupted),
                     }
@@ -235,6 +240,17 @@ struct Parts<'a> {
     fill_value: Option<Value>,
 }
 
+/// A message to the thread of a [`BlockWriter`].
+enum Next {
+    Block(Vec<u8>),
+    /// Sends the place of the data.
+    Place(SyncSender<Option<(PathBuf, u64)>>),
+    End {
+        /// Whether other processes wrote the data.
+        is_placed: bool,
+    },
+}
+
 /// The result of a thread that writes an array, with the writer.
 type Written = (Box<PackWriter<'static>>, Result<()>);
 
@@ -248,8 +264,7 @@ pub(crate) struct BlockWriter {
 }
 
 struct Open {
-    /// `None` is the end of the array.
-    blocks: SyncSender<Option<Vec<u8>>>,
+    blocks: SyncSender<Next>,
     /// The bytes of blocks that are not passed on.
     piece: Vec<u8>,
     thread: JoinHandle<Written>,
@@ -274,11 +289,11 @@ impl BlockWriter {
                 if piece.len() < PIECE {
                     break;
                 }
-                blocks.send(Some(mem::take(&mut piece)))?;
+                blocks.send(Next::Block(mem::take(&mut piece)))?;
             }
             if is_end {
-                blocks.send(Some(mem::take(&mut piece)))?;
-                blocks.send(None)?;
+                blocks.send(Next::Block(mem::take(&mut piece)))?;
+                blocks.send(Next::End { is_placed: false })?;
             }
             Ok::<_, SendError<_>>(piece)
         });
@@ -310,6 +325,22 @@ impl BlockWriter {
         if is_sent { Ok(()) } else { self.end(py) }
     }
 
+    /// Return the file and the offset where other processes can write the data; None if only this one can.
+    fn place(&self, py: Python<'_>) -> PyResult<Option<(PathBuf, u64)>> {
+        let blocks = self.open().as_ref().map(|open| open.blocks.clone());
+        let (to, from) = sync_channel(1);
+        // The thread ends if there is an error.
+        let placed = detached(py, move || blocks?.send(Next::Place(to)).ok().and(from.recv().ok()));
+        if let Some(place) = placed { Ok(place) } else { self.end(py).map(|()| None) }
+    }
+
+    /// End an array whose data other processes wrote to its place.
+    fn finish_placed(&self, py: Python<'_>) -> PyResult<()> {
+        let blocks = self.open().as_ref().map(|open| open.blocks.clone());
+        detached(py, || blocks.map(|blocks| blocks.send(Next::End { is_placed: true })));
+        self.end(py)
+    }
+
     /// End the array.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         self.send(py, &[], true);
@@ -336,14 +367,17 @@ fn put(stream: &mut ArrayStream<'_, '_>, name: &str, data: &[u8]) -> Result<()> 
 impl Parts<'_> {
     fn write(self, writer: &mut PackWriter<'_>) -> Result<()> {
         let (name, data) = (self.name, self.data);
-        self.write_with(writer, |stream| put(stream, name, data))
+        self.write_with(writer, |mut stream| {
+            put(&mut stream, name, data)?;
+            stream.finish()
+        })
     }
 
     /// Writes the header and the description, and passes the stream of the elements to `fill`.
     fn write_with(
         self,
         writer: &mut PackWriter<'_>,
-        fill: impl FnOnce(&mut ArrayStream<'_, '_>) -> Result<()>,
+        fill: impl FnOnce(ArrayStream<'_, '_>) -> Result<()>,
     ) -> Result<()> {
         let failed =
             |source: FormatError| Error::Interchange { name: self.name.to_owned(), source };
@@ -376,8 +410,6 @@ impl Parts<'_> {
         for attribute in attributes {
             array = array.typed_attribute(attribute);
         }
-        let mut stream = array.begin()?;
-        fill(&mut stream)?;
-        stream.finish()
+        fill(array.begin()?)
     }
 }

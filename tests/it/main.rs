@@ -58,6 +58,7 @@ mod orders; // the same order of indices for all ways of reading
 mod page; // support: blocks of a page, and a directory to run them in
 mod pages; // every block of every page is run, every link has a target
 mod pictures; // numbers and labels of pictures and pages, compared with NumPy and cftime
+mod placed; // arrays whose data other processes write in the archive
 mod plot; // `ra-pack plot`: valid pictures, the same each time
 #[cfg(unix)] // terminals, signals
 mod progress; // progress on a terminal and as JSON

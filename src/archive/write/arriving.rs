@@ -75,6 +75,11 @@ impl Arriving {
         Ok(())
     }
 
+    /// Returns the offset of the content.
+    pub(crate) fn data(&self) -> u64 {
+        self.data
+    }
+
     /// Writes bytes at an offset in the content. [`Self::hash_placed`] hashes them.
     pub(crate) fn place(&self, bytes: &[u8], at: u64) -> Result<()> {
         self.file.write_all_at(bytes, self.data + at)

@@ -56,6 +56,8 @@ struct BegunFile {
     pending: PendingFile,
     /// The same file, for readers of its members.
     shared: Arc<File>,
+    /// Whether other processes may still write in it.
+    is_abandoned: bool,
 }
 
 impl<'w> BegunArchive<'w> {
@@ -201,9 +203,11 @@ impl<'w> BegunArchive<'w> {
         error.with_path(|path| if is_full { in_archive(path) } else { self.name(in_archive(path)) })
     }
 
-    /// Opens the file, if it is not open. If an earlier try gave it its name, the members are copied to another one.
+    /// Opens the file, if it is not open. If an earlier try gave it its name, or it is abandoned, the members are copied
+    /// to another one.
     pub(crate) fn open(&mut self, options: &CreateOptions) -> Result<()> {
-        if self.file.as_ref().is_some_and(|file| file.pending.is_pending()) {
+        let is_usable = |file: &BegunFile| file.pending.is_pending() && !file.is_abandoned;
+        if self.file.as_ref().is_some_and(is_usable) {
             return Ok(());
         }
         let pending = if self.journal.is_some() {
@@ -221,8 +225,32 @@ impl<'w> BegunArchive<'w> {
             old.shared.copy_to(0, self.end, pending.file(), 0)?;
         }
         let shared = Arc::new(pending.file().try_clone()?);
-        self.file = Some(BegunFile { pending, shared });
+        self.file = Some(BegunFile { pending, shared, is_abandoned: false });
         Ok(())
+    }
+
+    /// Prepares the open file for other processes that write up to the offset `end`, and returns its path. Returns `None`
+    /// if it is copied to its target, or if others know its name, which then does not prove that they see this file.
+    pub(crate) fn share(&self, end: u64) -> Result<Option<PathBuf>> {
+        if self.delivery.is_some() || self.journal.is_some() {
+            return Ok(None);
+        }
+        let pending = self.pending();
+        // NFS writes whole pages of bytes after the end that it knows, and what it has not written yet.
+        pending.set_len(end)?;
+        pending.sync()?;
+        Ok(pending.temporary().map(Path::to_owned))
+    }
+
+    /// Makes the bytes that other processes wrote visible to this one.
+    pub(crate) fn take_back(&self) -> Result<()> {
+        // NFS compares what it has in memory with the server when a file is opened.
+        self.temporary().map_or(Ok(()), |temporary| File::open(temporary).map(drop))
+    }
+
+    /// Leaves the file to processes that may still write in it. The members are copied to another one.
+    pub(crate) fn abandon(&mut self) {
+        self.file.iter_mut().for_each(|file| file.is_abandoned = true);
     }
 
     /// Returns the open file.

@@ -1,6 +1,7 @@
 //! One array that is added to a pack: its description, and its elements at once or in pieces.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ndarray::ArrayViewD;
@@ -183,6 +184,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
             header,
             datatype,
             written: 0,
+            is_shared: false,
             is_complete: false,
         };
         let encoded = stream.header.encode();
@@ -324,6 +326,8 @@ pub struct ArrayStream<'p, 'w> {
     datatype: Option<Datatype>,
     /// Bytes of data written so far.
     written: u64,
+    /// Whether other processes may write the data.
+    is_shared: bool,
     is_complete: bool,
 }
 
@@ -396,6 +400,51 @@ impl ArrayStream<'_, '_> {
         pack.put(self.path.clone(), StagedMember { content, length })
     }
 
+    /// Returns the file and the offset where other processes can write the data section, instead of this writer. Call
+    /// [`finish_placed`](Self::finish_placed) when all of them have ended. They must write every byte, and see the same
+    /// file: its name is random, and it has the length that it needs. On a network file system, they must write without
+    /// mapping the file into memory, and sync what they wrote.
+    ///
+    /// Returns `None` if this writer must write: for an array that has begun or is short enough to wait in memory, an
+    /// archive with compression or a [journal](crate::write::JournalOptions), or one that is not written to a file.
+    ///
+    /// If the array is then dropped, processes may still write. The members that were added before are copied to another
+    /// file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file cannot be synced.
+    pub fn place(&mut self) -> Result<Option<(PathBuf, u64)>> {
+        let (ArrivingContent::Archive(arriving), 0) = (&self.content, self.written) else {
+            return Ok(None);
+        };
+        let offset = arriving.data() + self.header.header_len();
+        let shared = self.pack.begun.share(offset + self.header.data_len());
+        let path = shared.map_err(|error| self.pack.in_words(error))?;
+        self.is_shared = path.is_some();
+        Ok(path.map(|path| (path, offset)))
+    }
+
+    /// Completes an array whose data other processes wrote to its [`place`](Self::place). The data is read once for its
+    /// digests. A process that still writes changes the array after that: `verify` then reports it as damaged, unless
+    /// the bytes are the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Mismatch`] if the array has no place or this writer wrote elements; [`Error::Io`] if the data cannot be
+    /// read.
+    pub fn finish_placed(mut self) -> Result<()> {
+        if !self.is_shared || self.written > 0 {
+            return Err(self.mismatch("other processes did not write this array".to_owned()));
+        }
+        let len = self.header.data_len();
+        let (begun, content) = (&self.pack.begun, &mut self.content);
+        let read = begun.take_back().and_then(|()| content.placed(self.header.header_len() + len));
+        read.map_err(|error| self.pack.in_words(error))?;
+        self.written = len;
+        self.finish()
+    }
+
     fn mismatch(&self, reason: String) -> Error {
         Error::mismatch(self.path.as_str(), reason)
     }
@@ -447,6 +496,9 @@ impl Drop for ArrayStream<'_, '_> {
         if !self.is_complete {
             self.pack.staged.discard(&self.description.0);
             self.pack.fail(&self.path);
+            if self.is_shared {
+                self.pack.begun.abandon();
+            }
         }
     }
 }
