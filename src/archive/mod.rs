@@ -45,7 +45,8 @@ pub use self::write::Compression;
 #[cfg(feature = "full")]
 pub(crate) use self::write::{
     ArchiveWriter, Arriving, Batch, ContentPieces, How, NewContent, NewMember, PackedMember,
-    Packer, Placed, Record, Records, ReservedMember, SHORT, SMALL, Sampled, WrittenMember,
+    Packer, Placed, Record, Records, Reserved, ReservedMember, SHORT, SMALL, Sampled,
+    WrittenMember,
 };
 
 use self::data::open;

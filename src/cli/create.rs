@@ -9,7 +9,8 @@ use ra_pack::inspect::Patterns;
 use ra_pack::manifest::BlockList;
 use ra_pack::ndl::Attribute;
 use ra_pack::path::escape_path;
-use ra_pack::write::{CreateOptions, CreateReport, Layout};
+use ra_pack::verify::Shard;
+use ra_pack::write::{CreateOptions, CreateReport, Layout, ShardReport, create_shard, join_shards};
 use ra_pack::{Container, Error};
 
 use super::common::{Choices, Common, compression, size, words};
@@ -27,6 +28,7 @@ Examples:
   ra-pack create exp -o exp.zip --sign-with 'minisign -Sm'
   ra-pack create exp -o exp.zip --layout bagit --bag-info 'Contact-Name=A. Scientist'
   ra-pack create exp -o - --container tar.zst --manifest exp.sha256 > exp.tar.zst
+  ra-pack create exp -o exp.zip --shard 2/8
 
 Environment:
   SOURCE_DATE_EPOCH   modification time of all members, seconds since 1970 UTC; default 1980-01-01")]
@@ -84,13 +86,24 @@ pub(crate) struct CreateArgs {
     #[arg(long, display_order = 13, conflicts_with_all = ["manifest", "sign_with"])]
     no_external_manifest: bool,
 
-    /// Also write ARCHIVE.sha256, with the digest of the archive file itself.
+    /// Also write ARCHIVE.sha256, the digest of the archive file itself.
     #[arg(long, display_order = 14)]
     archive_digest: bool,
 
-    /// Store the modification times of the files; the archive then depends on them.
+    /// Store the times of the files, on which the archive then depends.
     #[arg(long, display_order = 16)]
     preserve_mtime: bool,
+
+    /// Pack only shard I of N of the large files, so that several machines pack one directory.
+    ///
+    /// Files larger than 32 KiB are shared by their sizes. Every shard needs the same files and options.
+    /// ARCHIVE.unfinished and ARCHIVE.shards exist until --join.
+    #[arg(long, display_order = 17, value_name = "I/N", conflicts_with_all = ["archive_digest", "sign_with"])]
+    shard: Option<Shard>,
+
+    /// Complete an archive after all its shards were packed with --shard.
+    #[arg(long, display_order = 17, conflicts_with = "shard")]
+    join: bool,
 
     #[command(flatten)]
     shared: SharedArgs,
@@ -109,7 +122,7 @@ pub(super) struct SharedArgs {
     #[arg(value_parser = compression)]
     compression: ra_pack::archive::Compression,
 
-    /// Generate descriptions from headers for arrays that have none, in the archive only.
+    /// Add descriptions, made from headers, of arrays that have none.
     #[arg(long, display_order = 7)]
     describe: bool,
 
@@ -208,12 +221,39 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
     options.no_external_manifest = args.no_external_manifest;
     options.archive_digest = args.archive_digest;
     options.preserve_mtime = args.preserve_mtime;
-    let report = if args.output.as_os_str() == "-" {
-        to_standard_output(args, &options, output)?
-    } else {
-        ra_pack::create(&args.source, &args.output, &options)?
+    let (source, archive) = (&args.source, &args.output);
+    let report = match args.shard {
+        _ if archive.as_os_str() == "-" => to_standard_output(args, &options, output)?,
+        Some(shard) => {
+            let report = create_shard(source, archive, shard, &options)?;
+            return show_shard(source, &report, args.shared.common.json, output);
+        }
+        None if args.join => join_shards(source, archive, &options)?,
+        None => ra_pack::create(source, archive, &options)?,
     };
-    show(&args.source, &report, args.shared.common.json, output)
+    show(source, &report, args.shared.common.json, output)
+}
+
+/// Prints a summary of a shard that was packed.
+fn show_shard(
+    source: &Path,
+    report: &ShardReport,
+    json: bool,
+    output: &Output,
+) -> Result<Ending, Failure> {
+    diagnostics::show(source, &report.findings, &[], output);
+    if json {
+        output.json(report)?;
+        return Ok(Ending::Clean);
+    }
+    output.note(&format!(
+        "packed shard {} of {} ({}, {}); `--join` completes it when all shards are packed",
+        report.shard,
+        escape_path(&report.target),
+        counted(report.files, "file"),
+        human_bytes(report.bytes),
+    ));
+    Ok(Ending::Clean)
 }
 
 fn to_standard_output(
@@ -223,6 +263,7 @@ fn to_standard_output(
 ) -> Result<CreateReport, Failure> {
     let refused = [
         (output.is_terminal(), "an archive is not written to a terminal; use a pipe"),
+        (args.shard.is_some() || args.join, "shards need a file; `-o -` has none"),
         (options.container.is_none(), "`-o -` has no extension; give --container, such as tar.zst"),
         (args.shared.common.json, "`-o -` and --json both use standard output"),
         (

@@ -132,7 +132,7 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "ndl" "create" "verify" "audit" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
+    "ndl" "create" "create-shard" "verify" "audit" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
     "show-pack" "extract" "salvage" "validate" "describe-write" "describe-update" "diff-arrays" "diff-packs" "reshape"
     "report" "explain" "explain-list" "schema-list" "version" "progress"
 }

@@ -36,6 +36,13 @@ pub(super) mod system {
             Ok(retry_on_intr(|| openat(&self.0, name, flags, mode))?.into())
         }
 
+        /// Opens a file to read and write, which is created if there is none.
+        #[cfg(feature = "full")]
+        pub(in crate::fs) fn open_or_create(&self, name: &OsStr) -> io::Result<File> {
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            Ok(retry_on_intr(|| openat(&self.0, name, flags, FILE_MODE))?.into())
+        }
+
         /// Gives an unnamed file a name that does not exist. Returns `false` if the system cannot: linking needs the
         /// path of the open file in `/proc`.
         pub(in crate::fs) fn link(&self, file: &File, name: &OsStr) -> io::Result<bool> {
@@ -107,6 +114,12 @@ pub(super) mod by_path {
 
         pub(in crate::fs) fn create_file(&self, name: &OsStr, _: bool) -> io::Result<File> {
             File::options().read(true).write(true).create_new(true).open(self.0.join(name))
+        }
+
+        #[cfg(feature = "full")]
+        pub(in crate::fs) fn open_or_create(&self, name: &OsStr) -> io::Result<File> {
+            let mut options = File::options();
+            options.read(true).write(true).create(true).truncate(false).open(self.0.join(name))
         }
 
         pub(in crate::fs) fn link(&self, _: &File, _: &OsStr) -> io::Result<bool> {

@@ -28,8 +28,8 @@ pub(crate) use self::walk::{Walked, entries, walk};
 pub(crate) use self::writing::{
     Below, LineFile, PendingDirectory, PendingFile, STAGED, Stamp, TEMPORARY_SUFFIX, Target,
     TargetWriter, Turn, UNFINISHED_SUFFIX, are_neighbours, create_root, is_blocked,
-    is_empty_directory, is_same_name, leftovers, leftovers_in, link_below, remove, replace,
-    restore, rewrite, scratch_file, size_below, sync_directory,
+    is_empty_directory, is_same_name, leftovers, leftovers_in, link_below, remove,
+    remove_directory, replace, restore, rewrite, scratch_file, size_below, sync_directory,
 };
 
 use self::walk::member_path;

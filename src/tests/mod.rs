@@ -57,6 +57,7 @@ fn schemas_are_generated_from_the_reports() {
     }
     check_all! {
         "create" "output of `create --json`" CreateReport;
+        "create-shard" "output of `create --shard --json`" ShardReport;
         "verify" "output of `verify --json`" VerifyReport;
         "audit" "output of `audit --json`" AuditReport;
         "manifest" "output of `manifest --json`" ManifestReport;

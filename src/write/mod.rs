@@ -9,7 +9,10 @@ pub(crate) mod salvage;
 pub(crate) mod survey;
 pub(crate) mod writer;
 
-pub use self::create::{CreateOptions, CreateReport, JournalOptions, create, create_to};
+pub use self::create::{
+    CreateOptions, CreateReport, JournalOptions, ShardReport, create, create_shard, create_to,
+    join_shards,
+};
 pub use self::extract::{ExtractOptions, ExtractReport, extract};
 pub use self::make_manifest::{ManifestOptions, ManifestReport, manifest_of, write_manifest};
 pub use self::salvage::{SalvageOptions, SalvageReport, salvage};

@@ -83,6 +83,7 @@ mod schemas; // the output of --json matches schemas/
 mod scripts;
 mod selection; // exit status, lists of names
 #[cfg(unix)] // shells
+mod shards; // `ra-pack create --shard` and `--join`: several processes write one archive
 mod shells; // completions and manual pages, in the programs that use them
 mod show; // `ra-pack show`: numbers and layout like NumPy
 mod skips; // support: skipped tests, summarized at the end

@@ -250,6 +250,11 @@ fn archives(home: &Path, outputs: &mut Outputs) -> Vec<(PathBuf, PathBuf)> {
         let mut create = ra_pack();
         create.arg("create").arg(&sample).arg("-o").arg(&whole).args(options);
         outputs.check("create", 0, &mut create);
+        if name == "plain.zip" {
+            let mut shard = ra_pack();
+            shard.arg("create").arg(&sample).arg("-o").arg(home.join("shared.zip"));
+            outputs.check("create-shard", 0, shard.args(["--shard", "1/2"]));
+        }
         let damaged = home.join(format!("damaged-{name}"));
         let mut bytes = fs::read(&whole).unwrap();
         // After the header that begins with the name, 512 bytes in a tar.

@@ -103,7 +103,7 @@ impl How {
 pub(crate) struct Record {
     /// Offset of its header.
     pub(crate) at: u64,
-    pub(in crate::archive) crc: u32,
+    pub(crate) crc: u32,
     pub(in crate::archive) packed_size: u64,
     pub(in crate::archive) method: Method,
 }

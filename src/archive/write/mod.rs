@@ -174,6 +174,19 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Placed { digests: Digests::default(), record })
     }
 
+    /// Leaves the space of a stored member that another process writes.
+    pub(crate) fn skip(&mut self, member: &NewMember<'_>) -> Result<Placed> {
+        let record = Record::stored(member, self.at(), 0);
+        let header = new_header(self.container, member, &record)?.len() as u64;
+        self.start += header + member.size + padding(self.container, member).len() as u64;
+        Ok(Placed { digests: Digests::default(), record })
+    }
+
+    /// Gives a file that several processes write the length of the members.
+    pub(crate) fn grow(&self) -> Result<()> {
+        self.pending.grow(self.start)
+    }
+
     /// Returns a writer for the reserved members.
     pub(crate) fn reserved(&self) -> Reserved<'_> {
         Reserved::new(self.pending.file(), self.container, self.wanted)

@@ -103,9 +103,22 @@ impl<'a> Reserved<'a> {
     ) -> Result<(usize, Placed)> {
         content.get_ref().get_ref().progress().done(1);
         let digests = finish(content, stamp, digests)?;
-        let record = Record::stored(member, *at, sink.crc.finalize());
-        self.out.write_all_at(&new_header(self.container, member, &record)?, *at)?;
-        self.out.write_all_at(padding(self.container, member), sink.next)?;
-        Ok((*number, Placed { digests, record }))
+        Ok((*number, self.complete(member, *at, sink.crc.finalize(), digests)?))
+    }
+
+    /// Completes a member at the offset `at`, whose content is there already.
+    pub(crate) fn complete(
+        &self,
+        member: &NewMember<'_>,
+        at: u64,
+        crc: u32,
+        digests: Digests,
+    ) -> Result<Placed> {
+        let record = Record::stored(member, at, crc);
+        let header = new_header(self.container, member, &record)?;
+        self.out.write_all_at(&header, at)?;
+        let end = at + header.len() as u64 + member.size;
+        self.out.write_all_at(padding(self.container, member), end)?;
+        Ok(Placed { digests, record })
     }
 }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::fs::cached::drop_pages;
 use crate::fs::file::File;
 use crate::fs::stamp::Stamp;
+use crate::time::Timestamp;
 
 impl File {
     /// Returns the current stamp of the file.
@@ -72,6 +73,11 @@ impl Stamp {
     /// Returns the length in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Returns the modification time.
+    pub(crate) fn time(&self) -> Option<Timestamp> {
+        self.modified.map(Timestamp::from)
     }
 
     /// Returns the modification time in seconds since 1970 UTC, at least 0.

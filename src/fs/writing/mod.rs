@@ -42,6 +42,11 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
     }
 }
 
+/// Removes a directory of this program and everything in it.
+pub(crate) fn remove_directory(path: &Path) -> Result<()> {
+    fs::remove_dir_all(path).map_err(Error::io("remove", path))
+}
+
 /// Returns the size of all ordinary files below a directory, without following links; 0 for those that cannot be
 /// accessed.
 pub(crate) fn size_below(path: &Path) -> u64 {

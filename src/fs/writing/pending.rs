@@ -1,5 +1,6 @@
 //! New files without names, replaced files, and what interrupted runs left.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,12 +72,7 @@ impl PendingFile {
     /// Creates a file that has the name of the target and [`UNFINISHED_SUFFIX`] until it is complete. After
     /// [`keep`](Self::keep), it stays if that never happens.
     pub(crate) fn unfinished(target: &Path, replace: bool) -> Result<Self> {
-        if !replace && exists(target) {
-            return Err(Error::AlreadyExists { path: target.to_owned() });
-        }
-        let directory = open_parent(target)?;
-        let temporary = beside(target, UNFINISHED_SUFFIX);
-        let name = temporary.file_name().unwrap_or_default().to_owned();
+        let (directory, temporary, name) = unfinished_name(target, replace)?;
         let inner = match directory.create_file(&name, false) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let why = "is left by a writer that was stopped, or another writer uses it; make a pack of \
@@ -87,6 +83,17 @@ impl PendingFile {
         };
         unfinished().insert(temporary.clone(), Some((Arc::clone(&directory), name)));
         Ok(Self::new(inner, &directory, Some(temporary), target, replace))
+    }
+
+    /// Opens the file of that name, which several processes write, or creates it. It stays if it does not become
+    /// complete.
+    pub(crate) fn shared(target: &Path, replace: bool) -> Result<Self> {
+        let (directory, temporary, name) = unfinished_name(target, replace)?;
+        let inner = directory.open_or_create(&name);
+        let inner = inner.map_err(|error| unwritable(parent_of(target), &error))?;
+        let mut this = Self::new(inner, &directory, Some(temporary), target, replace);
+        this.is_kept = true;
+        Ok(this)
     }
 
     /// Keeps the file from now on, even if it does not become complete.
@@ -117,6 +124,19 @@ impl PendingFile {
         set.map_err(Error::io("write", self.file.path()))
     }
 
+    /// Makes a file that several processes write at least `len` bytes long, before they write: NFS writes whole pages of
+    /// zeros around bytes that are after the end it knows.
+    pub(crate) fn grow(&self, len: u64) -> Result<()> {
+        let system = self.file.system().map_err(Error::io("write", self.file.path()))?;
+        // Two processes that expect other lengths must not cut each other's bytes. Not every file system has locks.
+        let is_locked = system.lock().is_ok();
+        let grown = if self.file.len()? < len { self.set_len(len) } else { Ok(()) };
+        if is_locked {
+            let _ = system.unlock();
+        }
+        grown
+    }
+
     /// Renames the file to its target as [`Self::persist`] does, and deletes the `stale` files of the old one, which may
     /// not exist. If that fails, they keep their names. If it is stopped, [`restore`] brings them back.
     pub(crate) fn persist_over<'s>(&self, stale: &'s [PathBuf]) -> Result<()> {
@@ -145,6 +165,17 @@ impl PendingFile {
         drop(running);
         done
     }
+}
+
+/// Returns the directory of a target that may be written, and the path and the name of its file with
+/// [`UNFINISHED_SUFFIX`].
+fn unfinished_name(target: &Path, replace: bool) -> Result<(Arc<Directory>, PathBuf, OsString)> {
+    if !replace && exists(target) {
+        return Err(Error::AlreadyExists { path: target.to_owned() });
+    }
+    let temporary = beside(target, UNFINISHED_SUFFIX);
+    let name = temporary.file_name().unwrap_or_default().to_owned();
+    Ok((open_parent(target)?, temporary, name))
 }
 
 /// Returns the name under which a file that belongs to a file with this stamp waits until that is replaced.

@@ -8,8 +8,11 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::delivery::Delivery;
 use super::options::FIXED_TIME;
+use super::shards::Shards;
 use super::{CreateOptions, JournalOptions};
-use crate::archive::{Arriving, Compression, Container, MemberKind, NewMember, WrittenMember};
+use crate::archive::{
+    ArchiveWriter, Arriving, Compression, Container, MemberKind, NewMember, WrittenMember,
+};
 use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
 use crate::fs::{self, File, LineFile, PendingFile, UNFINISHED_SUFFIX, beside};
@@ -42,6 +45,8 @@ pub(crate) struct BegunArchive<'w> {
     /// The end of the members that are written.
     pub(crate) end: u64,
     journal: Option<JournalFile>,
+    /// The parts that other processes wrote.
+    pub(super) shards: Option<Shards>,
 }
 
 /// The list of the members that are on the disk, and those that are not on it yet.
@@ -124,8 +129,19 @@ impl<'w> BegunArchive<'w> {
         });
         let (file, end) = (None, 0);
         let is_stream = delivery.is_some() || options.layout == Layout::BagIt;
-        let this =
-            Self { path, delivery, container, algorithms, info, placement, file, end, journal };
+        let shards = None;
+        let this = Self {
+            path,
+            delivery,
+            container,
+            algorithms,
+            info,
+            placement,
+            file,
+            end,
+            journal,
+            shards,
+        };
         if this.journal.is_some() && (is_stream || !this.takes_members(options)) {
             return Err(Error::options(
                 "a journal needs a file: a zip or tar in the plain layout without compression"
@@ -210,7 +226,9 @@ impl<'w> BegunArchive<'w> {
         if self.file.as_ref().is_some_and(is_usable) {
             return Ok(());
         }
-        let pending = if self.journal.is_some() {
+        let pending = if self.shards.is_some() {
+            PendingFile::shared(&self.path, options.force)?
+        } else if self.journal.is_some() {
             let journal = journal_of(&self.path);
             if fs::exists(&journal) {
                 let why = "is the journal of a writer that was stopped; delete it after `ra-pack salvage`";
@@ -251,6 +269,20 @@ impl<'w> BegunArchive<'w> {
     /// Leaves the file to processes that may still write in it. The members are copied to another one.
     pub(crate) fn abandon(&mut self) {
         self.file.iter_mut().for_each(|file| file.is_abandoned = true);
+    }
+
+    /// Opens the file that other processes write as well, instead of one of its own.
+    pub(super) fn open_shared(&mut self, shards: Shards, options: &CreateOptions) -> Result<()> {
+        (self.file, self.shards) = (None, Some(shards));
+        self.open(options)
+    }
+
+    /// Returns a writer of the members after those that are written.
+    pub(super) fn writer(&self, options: &CreateOptions, jobs: usize) -> Result<ArchiveWriter<'_>> {
+        let wanted = Wanted { algorithms: &self.algorithms, block_size: options.block_digests };
+        let (container, compression) = (self.container, options.compression);
+        let writer = ArchiveWriter::new(container, compression, self.pending(), wanted, jobs)?;
+        Ok(writer.after(self.end))
     }
 
     /// Returns the open file.

@@ -5,6 +5,7 @@ mod delivery;
 mod options;
 mod payload;
 mod plan;
+mod shards;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -21,8 +22,10 @@ use self::payload::PayloadMembers;
 use self::plan::{CreatePlan, PackedFiles};
 #[cfg(test)]
 pub(crate) use self::plan::{push_block_head, push_block_line};
-use crate::archive::{Archive, ArchiveWriter, Container};
-use crate::digest::{Algorithm, Digest, Wanted};
+use self::shards::Shards;
+pub use self::shards::{ShardReport, create_shard, join_shards};
+use crate::archive::{Archive, Container};
+use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
 use crate::finding::{Finding, count_errors};
 use crate::fs::{self, File, PendingDirectory, PendingFile, Stamp, Turn, beside};
@@ -192,6 +195,10 @@ fn create_from(
         }
         Ok(report)
     });
+    let created = created.and_then(|report| {
+        begun.shards.take().map_or(Ok(()), Shards::remove)?;
+        Ok(report)
+    });
     created.map_err(|error| begun.in_words(error, staged))
 }
 
@@ -201,11 +208,7 @@ fn create_file(
     options: &CreateOptions,
 ) -> Result<CreateReport> {
     let Source { directory: source, is_staged, entries: mut others, mut old } = source;
-    if !fs::is_directory(source)? {
-        let kind = fs::kind_of(source)?.not("a directory");
-        return Err(Error::wrong_target(source, format!("is {kind}")));
-    }
-    must_not_be_packed(source, &begun.path, options)?;
+    check_source(source, &begun.path, options)?;
     let outputs = Outputs::begin(begun, options)?;
     let BegunArchive { path: archive, container, algorithms, info, placement, .. } = outputs.begun;
     let own: Vec<_> =
@@ -226,10 +229,7 @@ fn create_file(
     // More than one of them may contain the same directory.
     entries.dedup_by(|one, other| one.path == other.path);
     members.mark_implied(&mut entries);
-    let wanted = Wanted { algorithms, block_size: options.block_digests };
-    let (compression, file) = (options.compression, outputs.begun.pending());
-    let writer = ArchiveWriter::new(container, compression, file, wanted, jobs)?;
-    let mut writer = writer.after(outputs.begun.end);
+    let mut writer = outputs.begun.writer(options, jobs)?;
     // Descriptions made from all arrays are known too late to be written in their order. Nothing is written if there
     // are errors.
     let is_written = !options.describe && count_errors(&findings) == 0;
@@ -239,12 +239,13 @@ fn create_file(
     }
     let plan = CreatePlan::new(survey, members, archive)?;
     let external = outputs.manifest.as_ref().map(PendingFile::file);
-    let packed = plan.write(writer, external, algorithms, info.clone(), jobs)?;
+    let shards = outputs.begun.shards.as_ref();
+    let packed = plan.write(writer, external, shards, algorithms, info.clone(), jobs)?;
     options.progress.stage("finishing", 0, 0);
     if options.layout == Layout::BagIt {
         outputs.check_bag(jobs, &options.progress)?;
     }
-    let archive_bytes = file.file().len()?;
+    let archive_bytes = outputs.begun.pending().file().len()?;
     let archive_sha256 = outputs.write_digest(&options.progress)?;
     let manifest = outputs.manifest.as_ref().map(|manifest| manifest.file().path().to_owned());
     let turn = outputs.persist(options.force, old.as_ref(), &options.progress)?;
@@ -288,6 +289,15 @@ pub(crate) fn begin(archive: &Path, options: &CreateOptions) -> Result<BegunArch
     let mut begun = BegunArchive::new(archive, options)?;
     Outputs::begin(&mut begun, options)?;
     Ok(begun)
+}
+
+/// Returns an error if the source cannot be packed into that archive.
+fn check_source(source: &Path, archive: &Path, options: &CreateOptions) -> Result<()> {
+    if !fs::is_directory(source)? {
+        let kind = fs::kind_of(source)?.not("a directory");
+        return Err(Error::wrong_target(source, format!("is {kind}")));
+    }
+    must_not_be_packed(source, archive, options)
 }
 
 /// Returns an error for outputs inside the source that are not excluded, because the next run would pack them.

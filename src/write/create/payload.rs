@@ -27,6 +27,7 @@ use crate::pack::{self, Content, Layout, PACK_DOCUMENT, Placement};
 use crate::path::{self, MemberPath};
 use crate::pipeline;
 use crate::read::manifests::MAX_MANIFEST;
+use crate::verify::Shard;
 use crate::write::survey::{EntryReader, EntrySource, SourceEntry, Survey};
 
 /// Number of files that one worker takes at a time.
@@ -269,6 +270,28 @@ impl<'a> PayloadMembers<'a> {
         };
         entry.placed = Some(placed);
         Ok(())
+    }
+
+    /// Finds the place of each entry in the archive, keeps the files with reserved space that belong to `shard`, and
+    /// copies these.
+    pub(super) fn write_shard(
+        self,
+        entries: &mut Vec<SourceEntry>,
+        writer: &mut ArchiveWriter<'_>,
+        algorithms: &[Algorithm],
+        shard: Shard,
+        jobs: usize,
+    ) -> Result<()> {
+        for entry in entries.iter_mut().filter(|entry| entry.how.is_some()) {
+            entry.placed = Some(writer.skip(&self.of(entry))?);
+        }
+        writer.grow()?;
+        entries.retain(|entry| entry.how == Some(How::Reserved));
+        let sizes: Vec<_> = entries.iter().map(SourceEntry::size).collect();
+        let own = shard.of_items(&sizes);
+        entries.truncate(own.end);
+        entries.drain(..own.start);
+        self.write_reserved(entries, writer, algorithms, jobs)
     }
 
     /// Copies the files for which space is reserved, the longest first, so that no job is left with a long file at the

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::payload::PayloadMembers;
+use super::shards::Shards;
 use crate::archive::names::{are_surely_portable, check_portable};
 use crate::archive::{
     ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Record,
@@ -29,6 +30,7 @@ use crate::pack::{
 };
 use crate::path::{MemberPath, escape_path};
 use crate::read::manifests;
+use crate::verify::Shard;
 use crate::write::plain_arrays::{self, CONVERTIBLE, FOREIGN, SAVE, TABLES};
 use crate::write::survey::{EntrySource, SourceEntry, Survey};
 
@@ -158,18 +160,35 @@ impl<'a> CreatePlan<'a> {
         })
     }
 
+    /// Writes the large files of a shard into their places. Returns these files and the warnings.
+    pub(super) fn write_shard(
+        mut self,
+        mut writer: ArchiveWriter<'_>,
+        algorithms: &[Algorithm],
+        shard: Shard,
+        jobs: usize,
+    ) -> Result<(Vec<SourceEntry>, Vec<Finding>)> {
+        let Self { members, entries, .. } = &mut self;
+        members.write_shard(entries, &mut writer, algorithms, shard, jobs)?;
+        Ok((self.entries, self.findings))
+    }
+
     /// Writes the remaining entries, and then the members that belong to the pack itself.
     pub(super) fn write(
         self,
         mut writer: ArchiveWriter<'_>,
         external: Option<&File>,
+        shards: Option<&Shards>,
         algorithms: &[Algorithm],
         mut info: BagInfo,
         jobs: usize,
     ) -> Result<PackedFiles> {
         let Self { members, contents, mut entries, .. } = self;
         members.write_rest(&mut entries, &mut writer)?;
-        members.write_reserved(&mut entries, &writer, algorithms, jobs)?;
+        match shards {
+            Some(shards) => shards.place(&mut entries, members, &writer.reserved(), algorithms)?,
+            None => members.write_reserved(&mut entries, &writer, algorithms, jobs)?,
+        }
         let payload = Payload { entries: &entries, members };
         let document = self.pack_document.map(|entry| members.read(&entry)).transpose()?;
         if let Some(manifest) = &self.manifest {
