@@ -68,7 +68,7 @@ from ._reports import (
     PackDiff,
     VerifyReport,
 )
-from ._writer import PackWriter
+from ._writer import ArrayStream, PackWriter
 
 if TYPE_CHECKING:
     from ._write import write
@@ -81,6 +81,7 @@ __all__ = [
     "AlreadyExists",
     "Array",
     "ArrayDiff",
+    "ArrayStream",
     "AuditReport",
     "AuditedTarget",
     "Changed",

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -31,6 +31,7 @@ class WriterOptions(TypedDict, total=False):
     archive_digest: bool
     block_digests: int | None
     timestamp: int | None
+    journal: bool | int
 
 
 class PackWriter:
@@ -54,6 +55,10 @@ class PackWriter:
     layout, container, compression, digests, strict, portable, jobs, external_manifest, archive_digest,
     block_digests, timestamp
         As for :func:`ra_pack.create`.
+    journal : bool or int
+        Keep what was synced if the process is killed. :meth:`sync` syncs what was added. A number does this also each time
+        when that number of files was added; an array is two files: itself and its description. The command
+        `ra-pack salvage` makes a pack of what is left.
 
     Raises
     ------
@@ -88,6 +93,7 @@ class PackWriter:
         archive_digest: bool = False,
         block_digests: int | None = None,
         timestamp: int | None = None,
+        journal: bool | int = False,
     ) -> None:
         options = {name: value for name, value in locals().items() if name not in ("self", "path", "update")}
         self._path = os.fspath(path)
@@ -137,7 +143,7 @@ class PackWriter:
         """
         _check_name(name)
         if _dask.is_lazy(array):
-            self._add_parts(name, array, None, dims, attrs, fill_value, order == "F")
+            self._add_lazy(name, array, dims, attrs, fill_value, order == "F")
             return
         values = _plain(name, array, dims is not None)
         if values.dtype.kind in "mM":
@@ -163,7 +169,7 @@ class PackWriter:
     def add_blocks(
         self,
         name: str,
-        shape: Sequence[int],
+        shape: Sequence[int | None],
         dtype: DTypeLike,
         blocks: Iterable[ArrayLike],
         dims: Sequence[str] | None = None,
@@ -180,7 +186,7 @@ class PackWriter:
         name : str
             The name in the pack, such as `run1/temperature`.
         shape : sequence of int
-            The length of each dimension, at least one.
+            The length of each dimension, at least one. If the first one is None, it is that of all blocks.
         dtype : dtype_like
             The type of the elements.
         blocks : iterable of array_like
@@ -203,50 +209,99 @@ class PackWriter:
         >>> ra_pack.open(path)["a"][:, 0]
         array([0., 1., 2., 3.], dtype=float32)
         """
-        _check_name(name)
-        lengths = tuple(map(int, shape))
-        if not lengths:
-            raise Mismatch(f"`{name}` has no dimensions; use `add`")
-        self._add_parts(name, _Parts(lengths, np.dtype(dtype)), blocks, dims, attrs, fill_value)
+        with self.array_stream(name, shape, dtype, dims, attrs, fill_value=fill_value) as stream:
+            for block in blocks:
+                stream.append(block)
 
-    def _add_parts(
+    def array_stream(
         self,
         name: str,
-        array: Any,
-        blocks: Iterable[ArrayLike] | None,
+        shape: Sequence[int | None],
+        dtype: DTypeLike,
+        dims: Sequence[str] | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        *,
+        fill_value: Any = None,
+    ) -> "ArrayStream":
+        """Begin an array to which blocks are appended. The writer can add other content when the array is finished.
+
+        The order of the elements in the file is `C`.
+
+        Parameters
+        ----------
+        name : str
+            The name in the pack, such as `run1/frames`.
+        shape : sequence of int
+            The length of each dimension, at least one. If the first one is None, the array grows until it is finished, and
+            is then read once for its digests.
+        dtype : dtype_like
+            The type of the elements.
+        dims, attrs, fill_value
+            As for :meth:`add`.
+
+        Returns
+        -------
+        ArrayStream
+            A context manager: leaving it finishes the array, or removes it if there was an exception.
+
+        Examples
+        --------
+        >>> import numpy as np, ra_pack, tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "camera.zip")
+        >>> with ra_pack.PackWriter(path) as writer:
+        ...     with writer.array_stream("frames", (None, 2, 3), "u1", dims=["time", "y", "x"]) as frames:
+        ...         for nth in range(5):
+        ...             frames.append(np.full((2, 3), nth))
+        >>> ra_pack.open(path)["frames"].shape
+        (5, 2, 3)
+        """
+        return self._stream(name, shape, np.dtype(dtype), dims, attrs, fill_value, False)
+
+    def _stream(
+        self,
+        name: str,
+        shape: Sequence[int | None],
+        dtype: "np.dtype[Any]",
         dims: Sequence[str] | None,
         attrs: Mapping[str, Any] | None,
         fill_value: Any,
-        is_column: bool = False,
-    ) -> None:
-        """Add an array in blocks along its slowest dimension; without blocks, a Dask array."""
-        kind = array.dtype.newbyteorder("<")
+        is_column: bool,
+    ) -> "ArrayStream":
+        """Begin an array whose blocks come along its slowest dimension."""
+        _check_name(name)
+        if not len(shape):
+            raise Mismatch(f"`{name}` has no dimensions; use `add`")
+        grows = shape[0] is None
+        whole = tuple(int(1 if grows and nth == 0 else length) for nth, length in enumerate(shape))  # type: ignore[arg-type]
+        kind = dtype.newbyteorder("<")
         if kind.kind in "mM":
             kind = cf_times(name, kind)
         writer = self._writer.begin_blocks(
-            name, *_header(name, kind, is_column, array.shape), _names(name, dims), attrs, _fill_value(name, fill_value)
+            name,
+            *_header(name, kind, is_column, whole),
+            grows,
+            _names(name, dims),
+            attrs,
+            _fill_value(name, fill_value),
         )
-        convert = partial(_converted, name, kind)
-        try:
-            if blocks is None:
-                array = array.T if is_column else array
-                if _dask.store(array, name, kind, convert, writer.place):
-                    writer.finish_placed()
-                    return
-                blocks = _dask.blocks(array)
-            lengths, rows = array.shape, 0
-            for block in blocks:
-                values = convert(block)
-                rows += len(values) if values.ndim else 0
-                if values.shape[1:] != lengths[1:] or values.ndim == 0 or rows > lengths[0]:
-                    raise Mismatch(f"`{name}`: the blocks do not fit the shape {lengths}, found {values.shape}")
-                writer.write(values, values.nbytes)
-            if rows != lengths[0]:
-                raise Mismatch(f"`{name}`: expected {lengths[0]} rows in all blocks, found {rows}")
-        except BaseException:
-            writer.abort()
-            raise
-        writer.finish()
+        whole = whole[::-1] if is_column else whole
+        return ArrayStream(name, writer, kind, None if grows else whole[0], whole[1:])
+
+    def _add_lazy(
+        self,
+        name: str,
+        array: Any,
+        dims: Sequence[str] | None,
+        attrs: Mapping[str, Any] | None,
+        fill_value: Any,
+        is_column: bool,
+    ) -> None:
+        """Add a Dask array."""
+        with self._stream(name, array.shape, array.dtype, dims, attrs, fill_value, is_column) as stream:
+            array = array.T if is_column else array
+            if not stream._is_stored(array):
+                for block in _dask.blocks(array):
+                    stream.append(block)
 
     def add_file(self, name: str, content: bytes | Path) -> None:
         """Add a file.
@@ -285,6 +340,10 @@ class PackWriter:
         """
         self._writer.remove(name)
 
+    def sync(self) -> None:
+        """Sync everything that was added to disk, and list it in the journal. Without a journal, do nothing."""
+        self._writer.sync()
+
     def finish(self) -> CreateReport:
         """Write the archive and its manifests.
 
@@ -321,6 +380,101 @@ class PackWriter:
 
     def __repr__(self) -> str:
         return f"<ra_pack.PackWriter `{self._path}`>"
+
+
+class ArrayStream:
+    """An array to which blocks are appended, from :meth:`PackWriter.array_stream`.
+
+    Use it as a context manager, or call :meth:`finish` at the end. Until then, the writer cannot add other content.
+    """
+
+    def __init__(
+        self, name: str, writer: _ra_pack.BlockWriter, dtype: "np.dtype[Any]", most: int | None, others: tuple[int, ...]
+    ) -> None:
+        self._name = name
+        self._writer: _ra_pack.BlockWriter | None = writer
+        self._finish = writer.finish
+        self._dtype = dtype
+        self._most = most
+        self._rows = 0
+        self._others = others
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension of what was appended so far."""
+        return (self._rows, *self._others)
+
+    def append(self, block: ArrayLike) -> None:
+        """Append a part of the array along its first dimension, or one row of it, such as an image.
+
+        Parameters
+        ----------
+        block : array_like
+            The elements. Floats are rounded to the dtype of the array; integers, text and times must fit it.
+
+        Raises
+        ------
+        Mismatch
+            If the block does not fit the shape or the dtype. The array can still be used.
+        """
+        if self._writer is None:
+            raise ValueError(f"the array `{self._name}` is finished")
+        values = _converted(self._name, self._dtype, block)
+        if values.shape == self._others:
+            values = values[np.newaxis]
+        rows = self._rows + (len(values) if values.ndim else 0)
+        if not values.ndim or values.shape[1:] != self._others or self._most is not None and rows > self._most:
+            expected = (self._most, *self._others)
+            raise Mismatch(f"`{self._name}`: the blocks do not fit the shape {expected}, found {np.shape(block)}")
+        self._writer.write(values, values.nbytes)
+        self._rows = rows
+
+    def _is_stored(self, array: Any) -> bool:
+        """Let the workers of a cluster write a Dask array. Return whether they did."""
+        convert = partial(_converted, self._name, self._dtype)
+        if self._writer is None or not _dask.store(array, self._name, self._dtype, convert, self._writer.place):
+            return False
+        self._finish, self._rows = self._writer.finish_placed, len(array)
+        return True
+
+    def finish(self) -> None:
+        """Complete the array.
+
+        Raises
+        ------
+        Mismatch
+            If rows are missing, or a dimension has another length than in the pack.
+        """
+        if self._writer is None:
+            return
+        if self._most not in (None, self._rows):
+            self.abort()
+            raise Mismatch(f"`{self._name}`: expected {self._most} rows in all blocks, found {self._rows}")
+        self._writer = None
+        self._finish()
+
+    def abort(self) -> None:
+        """End without the array. The pack cannot be finished before an array of this name is added or removed."""
+        if self._writer is not None:
+            self._writer.abort()
+            self._writer = None
+
+    def __enter__(self) -> "ArrayStream":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self.abort()
+
+    def __repr__(self) -> str:
+        return f"<ra_pack.ArrayStream `{self._name}` {self.shape}>"
 
 
 _LITTLE = np.little_endian
@@ -408,13 +562,6 @@ def _plain(name: str, array: ArrayLike, is_labelled: bool) -> NDArray[Any]:
 def _converted(name: str, dtype: "np.dtype[Any]", block: ArrayLike) -> NDArray[Any]:
     """Return a block of an array as elements of its type."""
     return exactly(name, _plain(name, block, True), dtype)
-
-
-class _Parts(NamedTuple):
-    """The form of an array that comes in blocks."""
-
-    shape: tuple[int, ...]
-    dtype: "np.dtype[Any]"
 
 
 def _check_type(name: str, dtype: "np.dtype[Any]") -> None:

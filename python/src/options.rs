@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ra_pack::archive::Compression;
 use ra_pack::digest::Algorithm;
-use ra_pack::write::{CreateOptions, Layout};
+use ra_pack::write::{CreateOptions, JournalOptions, Layout};
 use ra_pack::{Container, Progress};
 
 use crate::{errors, values};
@@ -82,6 +82,14 @@ pub(crate) fn shared<'py>(options: &Bound<'py, PyDict>) -> PyResult<CreateOption
         made.compression = compression(&text).map_err(|message| refused(&message))?;
     }
     Ok(made)
+}
+
+/// Returns the journal of a writer: `True`, or the number of files after which it is synced.
+pub(crate) fn journal(options: &Bound<'_, PyDict>) -> PyResult<Option<JournalOptions>> {
+    if let Ok(is_wanted) = option::<bool>(options, "journal") {
+        return Ok(is_wanted.then(JournalOptions::default));
+    }
+    Ok(Some(JournalOptions { sync_every: option(options, "journal")? }))
 }
 
 /// Returns the compression that a text such as `zstd:9` means.

@@ -15,12 +15,12 @@ use pyo3::types::PyDict;
 use ra_pack::interchange::npy::NpyReader;
 use ra_pack::interchange::{FormatError, ImportOptions, Variable};
 use ra_pack::ndl::{Attribute, Order, Value};
-use ra_pack::write::ArrayStream;
+use ra_pack::write::{ArrayStream, CreateOptions};
 use ra_pack::{Error, PackWriter, Progress, Result};
 
 use crate::interrupt::{Stopped, detached, long, short};
 use crate::operations::create_report;
-use crate::options::shared;
+use crate::options::{journal, shared};
 use crate::{errors, memory, values};
 
 /// Bytes from which writing an array is a long call.
@@ -65,7 +65,9 @@ impl Writer {
         let mut state = self.state();
         match mem::replace(&mut *state, State::Busy) {
             State::Idle(writer) => Ok(writer),
-            State::Busy => Err(PyValueError::new_err("another thread uses the writer")),
+            State::Busy => Err(PyValueError::new_err(
+                "another thread uses the writer, or an array that grows is not finished",
+            )),
             State::Ended => {
                 *state = State::Ended;
                 Err(PyValueError::new_err("the writer has ended"))
@@ -102,7 +104,8 @@ impl Writer {
         update: bool,
         options: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
-        let options = shared(options)?;
+        let journal = journal(options)?;
+        let options = CreateOptions { journal, ..shared(options)? };
         let progress = options.progress.clone();
         let begin = if update { PackWriter::update } else { PackWriter::create };
         let writer = long(py, &progress, || begin(path, options))?;
@@ -138,18 +141,21 @@ impl Writer {
         let attributes = values::entries(attrs)?;
         let fill_value = fill_value.map(values::value_of).transpose()?;
         memory::look(array, bytes, |data| {
-            let parts = Parts { name, header, data, bfloat16, dims, attributes, fill_value };
+            let grows = false;
+            let parts = Parts { name, header, data, bfloat16, grows, dims, attributes, fill_value };
             self.run(py, data.len() >= LONG, |writer| parts.write(writer))
         })?
     }
 
-    /// Begin an array whose elements come in blocks.
+    /// Begin an array whose elements come in blocks. If it grows, its header has one slice.
     #[expect(clippy::needless_pass_by_value, reason = "the arguments of a method of Python")]
+    #[expect(clippy::too_many_arguments, reason = "the arguments of `PackWriter.add_blocks`")]
     fn begin_blocks(
         slf: Bound<'_, Self>,
         name: String,
         header: Vec<u8>,
         bfloat16: bool,
+        grows: bool,
         dims: Option<Vec<String>>,
         attrs: Option<Bound<'_, PyAny>>,
         fill_value: Option<Bound<'_, PyAny>>,
@@ -160,11 +166,12 @@ impl Writer {
         let (blocks, given) = sync_channel::<Next>(WAITING);
         let work = move || {
             let (data, header) = (&[][..], &*header);
-            let parts = Parts { name: &name, header, data, bfloat16, dims, attributes, fill_value };
+            let name = &*name;
+            let parts = Parts { name, header, data, bfloat16, grows, dims, attributes, fill_value };
             let result = parts.write_with(&mut writer, |mut stream| {
                 loop {
                     match given.recv() {
-                        Ok(Next::Block(block)) => put(&mut stream, &name, &block)?,
+                        Ok(Next::Block(block)) => put(&mut stream, name, &block)?,
                         Ok(Next::Place(to)) => {
                             let place = stream.place()?;
                             to.send(place).expect("the other thread waits for it");
@@ -201,6 +208,11 @@ impl Writer {
         self.run(py, false, |writer| writer.remove(name))
     }
 
+    /// Sync what was added, and list it in the journal.
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, true, PackWriter::sync)
+    }
+
     /// Write the archive. Return a report.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut writer = self.take()?;
@@ -235,6 +247,7 @@ struct Parts<'a> {
     header: &'a [u8],
     data: &'a [u8],
     bfloat16: bool,
+    grows: bool,
     dims: Option<Vec<String>>,
     attributes: Vec<Attribute>,
     fill_value: Option<Value>,
@@ -410,6 +423,6 @@ impl Parts<'_> {
         for attribute in attributes {
             array = array.typed_attribute(attribute);
         }
-        fill(array.begin()?)
+        fill(if self.grows { array.grows().begin()? } else { array.begin()? })
     }
 }

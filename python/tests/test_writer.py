@@ -3,6 +3,8 @@
 import gc
 import os
 import pathlib
+import signal
+import subprocess
 import sys
 import zipfile
 
@@ -366,3 +368,102 @@ def test_flags_become_an_enum_only_if_it_has_the_same_meaning(tmp_path):
         text = pack.read_file(f"{name}.yaml").decode()
         assert ("enum" in text) == (name in ["enum", "blocks", "inside"]), text
     assert ra_pack.verify(tmp_path / "pack.zip").valid
+
+
+@pytest.mark.parametrize("container", ["zip", "tar", "tar.gz"])
+def test_an_array_that_grows_has_the_bytes_of_one_written_at_once(tmp_path, container):
+    archives = [tmp_path / f"{name}.{container}" for name in ("grown", "blocks", "whole")]
+    shapes = {"short": (3, 4), "long": (300, 50), "images": (6, 40, 30), "line": (20_000,), "none": (0, 4), "time": (9,)}
+    arrays = {name: sample("<f4", shape) for name, shape in shapes.items()}
+    for archive in archives:
+        with ra_pack.PackWriter(archive) as writer:
+            for name, array in arrays.items():
+                dims = [name] if name == "time" else [f"{name}{nth}" for nth in range(array.ndim)]
+                given = {"dims": dims, "attrs": {"units": "K"}, "fill_value": 5.0}
+                grows = (None, *array.shape[1:])
+                if archive == archives[0]:
+                    with writer.array_stream(name, grows, "f4", **given) as stream:
+                        for row in array[:2]:
+                            stream.append(row)
+                        stream.append(array[2:])
+                        assert stream.shape == array.shape
+                elif archive == archives[1]:
+                    writer.add_blocks(name, grows, "f4", iter([array[:7], array[7:]]), **given)
+                else:
+                    writer.add_blocks(name, array.shape, "f4", [array], **given)
+    assert len({archive.read_bytes() for archive in archives}) == 1
+    assert ra_pack.verify(archives[0]).valid
+    with ra_pack.open(archives[0]) as pack:
+        for name, array in arrays.items():
+            np.testing.assert_array_equal(pack[name].read(), array)
+
+
+def test_an_array_that_grows_is_checked_when_it_ends(tmp_path):
+    with ra_pack.PackWriter(tmp_path / "a.zip") as writer:
+        writer.add("time", np.arange(3), dims=["time"])
+        with pytest.raises(ra_pack.Mismatch, match=r"expected length 3 for the dimension `time`, .* found 2"):
+            with writer.array_stream("x", (None, 2), "f4", dims=["time", "y"]) as stream:
+                stream.append(np.zeros((2, 2)))
+        with writer.array_stream("x", (None, 2), "f4", dims=["time", "y"]) as stream:
+            stream.append(np.zeros((2, 2)))
+            with pytest.raises(ra_pack.Mismatch, match=r"`x`: the blocks do not fit the shape \(None, 2\), found \(3,\)"):
+                stream.append(np.zeros(3))
+            with pytest.raises(ValueError, match="an array that grows is not finished"):
+                writer.add("y", np.zeros(2))
+            stream.append([1, 2])
+            assert repr(stream) == "<ra_pack.ArrayStream `x` (3, 2)>"
+        with pytest.raises(ValueError, match="the array `x` is finished"):
+            stream.append([1, 2])
+        with pytest.raises(ra_pack.Mismatch, match="cannot grow"):
+            writer.array_stream("y", (None, 0), "f4").finish()
+        with pytest.raises(RuntimeError, match="no more data"), writer.array_stream("y", (None, 2), "f4") as stream:
+            stream.append([1, 2])
+            raise RuntimeError("no more data")
+        writer.remove("y")
+    assert ra_pack.open(tmp_path / "a.zip")["x"].read().tolist() == [[0, 0], [0, 0], [1, 2]]
+    assert ra_pack.verify(tmp_path / "a.zip").valid
+
+
+LOGGER = """
+import os, signal, sys
+import numpy as np
+import ra_pack
+
+writer = ra_pack.PackWriter(sys.argv[1], journal={journal})
+for nth in range(7):
+    writer.add(f"run/{{nth}}", np.full((nth + 1, 3), nth), dims=["time", "x"] if nth == 3 else None)
+    if nth == 3 and {journal} is True:
+        writer.sync()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize(("journal", "kept"), [("True", 4), ("4", 6), ("2", 7), ("False", 0)])
+def test_what_was_synced_is_salvaged_after_a_kill(tmp_path, journal, kept):
+    archive = tmp_path / "a.zip"
+    command = [sys.executable, "-c", LOGGER.format(journal=journal), archive]
+    assert subprocess.run(command).returncode == -signal.SIGKILL
+    assert not archive.exists()
+    unfinished = archive.with_name("a.zip.unfinished")
+    assert unfinished.exists() == (journal != "False")
+    if not kept:
+        return
+    with pytest.raises(ra_pack.WrongTarget, match="ra-pack salvage"):
+        ra_pack.PackWriter(archive, journal=True).add("x", np.zeros(3))
+    subprocess.run([sys.executable, "-m", "ra_pack", "salvage", unfinished, "-o", archive], capture_output=True)
+    assert ra_pack.verify(archive).valid
+    pack = ra_pack.open(archive)
+    assert sorted(pack) == [f"run/{nth}" for nth in range(kept)]
+    for nth in range(kept):
+        assert pack[f"run/{nth}"].read().tolist() == np.full((nth + 1, 3), nth).tolist()
+
+
+def test_a_finished_archive_has_no_journal(tmp_path):
+    with ra_pack.PackWriter(tmp_path / "a.zip", journal=1) as writer:
+        writer.add("x", np.zeros(3))
+        writer.sync()
+    assert ra_pack.verify(tmp_path / "a.zip").valid
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.zip", "a.zip.manifest-sha256.txt"]
+    with pytest.raises(ra_pack.InvalidOption, match="journal"):
+        ra_pack.PackWriter(tmp_path / "b.zip", journal=True, compression="deflate")

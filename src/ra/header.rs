@@ -187,6 +187,15 @@ impl Header {
         Err(ShapeError::Length { dims: new.dims, expected, found })
     }
 
+    /// Returns the header of an array with another length of the slowest dimension, if it has one and is not too long.
+    #[cfg(feature = "full")]
+    pub(crate) fn with_slices(&self, length: u64) -> Option<Self> {
+        let mut dims = self.dims.clone();
+        *dims.last_mut()? = length;
+        let data_len = data_len(self.element, &dims).ok()?;
+        Some(Self { dims, data_len, size: data_len, ..self.clone() })
+    }
+
     /// Returns the header of the same data section with its dimensions in reverse order.
     #[must_use]
     pub(crate) fn reversed(&self) -> Self {

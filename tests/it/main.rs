@@ -38,6 +38,7 @@ mod extract; // `ra-pack extract`: packed files, and nothing outside the target
 mod faults; // kills, interrupts, full disks, changes: no partial output, no loss
 mod foreign; // support: other tools that read archives
 mod get; // `ra-pack get`: members and slices
+mod growing; // arrays that grow until they are finished
 mod help; // examples in `--help` are run
 mod hostile; // malformed archives, and the answer to each
 mod info; // `ra-pack info`: facts about an array or a pack, and shell commands that read it

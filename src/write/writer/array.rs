@@ -29,21 +29,28 @@ const REORDERED_AT_ONCE: usize = 1 << 20;
 #[must_use = "nothing is written before `write` or `begin`"]
 pub struct NewArray<'p, 'w, C> {
     pack: &'p mut PackWriter<'w>,
-    name: String,
     content: C,
+    plan: Plan,
+    grows: bool,
+    /// The first attribute that has no counterpart in NDL.
+    refused: Option<Error>,
+}
+
+/// The parts of a description that the header of the array does not give.
+#[derive(Debug, Default)]
+struct Plan {
+    name: String,
     dims: Option<Vec<String>>,
     order: Order,
     datatype: Option<Datatype>,
     fill_value: Option<Value>,
     attributes: Vec<Attribute>,
-    /// The first attribute that has no counterpart in NDL.
-    refused: Option<Error>,
 }
 
 impl<'p, 'w, C> NewArray<'p, 'w, C> {
     pub(super) fn new(pack: &'p mut PackWriter<'w>, name: String, content: C) -> Self {
-        let (dims, order, datatype, fill_value, attributes, refused) = <_>::default();
-        Self { pack, name, content, dims, order, datatype, fill_value, attributes, refused }
+        let plan = Plan { name, ..Plan::default() };
+        Self { pack, content, plan, grows: false, refused: None }
     }
 
     /// Sets the names of the dimensions, in the order of the shape.
@@ -53,7 +60,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
     /// defines the name and its length. A 1-D array whose dimension has its own name is itself a coordinate. A
     /// dimension of length 0 has no name.
     pub fn dims<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.dims = Some(names.into_iter().map(Into::into).collect());
+        self.plan.dims = Some(names.into_iter().map(Into::into).collect());
         self
     }
 
@@ -70,7 +77,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
     /// Sets an attribute to a number, a text, or a list of numbers or texts.
     pub fn attribute(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         match new_attribute(&name.into(), value.into()) {
-            Ok(attribute) => attribute.put_into(&mut self.attributes),
+            Ok(attribute) => attribute.put_into(&mut self.plan.attributes),
             Err(error) => self.refused = self.refused.or(Some(error)),
         }
         self
@@ -78,7 +85,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
 
     /// Sets an attribute with its datatype, such as a `float32`. [`attribute`](Self::attribute) chooses the datatype.
     pub fn typed_attribute(mut self, attribute: Attribute) -> Self {
-        attribute.put_into(&mut self.attributes);
+        attribute.put_into(&mut self.plan.attributes);
         self
     }
 
@@ -86,44 +93,92 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
     /// an array of structures that is written in pieces, [`datatype`](crate::read::datatype()) returns
     /// the datatype.
     pub fn datatype(mut self, datatype: Datatype) -> Self {
-        self.datatype = Some(datatype);
+        self.plan.datatype = Some(datatype);
         self
     }
 
     /// Sets the element that means "nothing was written", as `storage.fillvalue` of the description.
     pub fn fill_value(mut self, value: impl Into<Value>) -> Self {
-        self.fill_value = Some(value.into());
+        self.plan.fill_value = Some(value.into());
         self
     }
 
     /// Sets the order of the elements in the file: [`Order::Column`] (the default) or [`Order::Row`], which lists the
     /// dims of the header in reverse. A row-major [`ArrayViewD`] is then written without reordering.
     pub fn order(mut self, order: Order) -> Self {
-        self.order = order;
+        self.plan.order = order;
         self
     }
 
+    /// Stages the description and the header.
+    fn stage(self, header: Header) -> Result<ArrayStream<'p, 'w>> {
+        let Self { pack, plan, grows, refused, .. } = self;
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        let described = plan.described(&header)?;
+        let Described { path, description, dims } = &described;
+        for path in [path, &description.0] {
+            pack.check_name(path, MemberKind::File)?;
+        }
+        if !grows {
+            pack.check_lengths(path, header.dims(), dims)?;
+        }
+        pack.check_description(path, &header, description)?;
+        let size = header.header_len().saturating_add(if grows { 0 } else { header.data_len() });
+        let content = pack.begin_content(path, size, Some(header.header_len()), false);
+        let content = content.map_err(|error| pack.in_words(error))?;
+        let Described { path, description, dims } = described;
+        let mut stream = ArrayStream {
+            pack,
+            path,
+            description,
+            dims,
+            content,
+            header,
+            datatype: plan.datatype.clone(),
+            grows: grows.then_some(plan),
+            written: 0,
+            is_shared: false,
+            is_complete: false,
+        };
+        let encoded = stream.header.encode();
+        if !grows {
+            stream.put(&encoded)?;
+        } else if let ArrivingContent::Memory(content) = &mut stream.content {
+            content.extend(encoded);
+        }
+        Ok(stream)
+    }
+}
+
+/// An array as the pack describes it.
+struct Described {
+    path: MemberPath,
+    /// The name and the text of the description.
+    description: (MemberPath, String),
+    /// The names and lengths of dimensions.
+    dims: Vec<(String, u64)>,
+}
+
+impl Plan {
     /// Makes the error for an array that cannot be added.
     fn mismatch(&self, reason: impl ToString) -> Error {
         Error::mismatch(&*self.name, reason)
     }
 
-    /// Stages the description and the header.
-    fn stage(self, header: Header) -> Result<ArrayStream<'p, 'w>> {
-        if let Some(error) = self.refused {
-            return Err(error);
-        }
+    /// Returns the path and the description of an array with this header.
+    fn described(&self, header: &Header) -> Result<Described> {
         if self.order == Order::RowUnreversed || header.is_encoded() {
             return Err(self.mismatch("cannot write an array with this order or encoding"));
         }
         let suffix = format!(".{ARRAY_EXTENSION}");
         let stem = self.name.strip_suffix(&suffix).unwrap_or(&self.name);
         let path = MemberPath::new(format!("{}{suffix}", MemberPath::new(stem)?.as_str()))?;
-        let mut array = pack::describe(path.stem(), &header, Encoding::Raw);
+        let mut array = pack::describe(path.stem(), header, Encoding::Raw);
         let shape = shape_of(header.dims(), self.order);
         array.shape = shape.iter().copied().map(Extent::Fixed).collect();
-        let datatype = self.datatype.clone();
-        array.datatype = datatype.clone().unwrap_or(array.datatype);
+        array.datatype = self.datatype.clone().unwrap_or(array.datatype);
         if array.datatype == Datatype::String {
             array.shape.clear(); // one text, whose bytes are the elements
         }
@@ -151,7 +206,7 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
                 named.for_each(|(extent, name)| *extent = Extent::Coord(name.clone()));
             }
         }
-        array.attributes = self.attributes;
+        array.attributes.clone_from(&self.attributes);
         let mut document = Document::flat();
         let group = document.groups.first_mut().expect("a flat document has one group");
         if is_coordinate {
@@ -159,37 +214,14 @@ impl<'p, 'w, C> NewArray<'p, 'w, C> {
         } else {
             group.ndarrays.push(array);
         }
-        let dims = if is_coordinate { None } else { self.dims };
+        let dims = if is_coordinate { None } else { self.dims.clone() };
         let dims = dims.into_iter().flatten().zip(shape).filter(|(_, length)| *length > 0);
         let dims: Vec<_> = dims.collect();
         let description = format!("{}.{}", path.without_extension(), DESCRIPTION_EXTENSIONS[0]);
         let text = document.to_compared_yaml();
         let text = text.map_err(|misread| Error::misread(&description, &misread))?;
         let description = (MemberPath::new(description)?, text);
-        let pack = self.pack;
-        for path in [&path, &description.0] {
-            pack.check_name(path, MemberKind::File)?;
-        }
-        pack.check_lengths(&path, header.dims(), &dims)?;
-        pack.check_description(&path, &header, &description)?;
-        let size = header.header_len().saturating_add(header.data_len());
-        let content = pack.begin_content(&path, size, Some(header.header_len()), false);
-        let content = content.map_err(|error| pack.in_words(error))?;
-        let mut stream = ArrayStream {
-            pack,
-            path,
-            description,
-            dims,
-            content,
-            header,
-            datatype,
-            written: 0,
-            is_shared: false,
-            is_complete: false,
-        };
-        let encoded = stream.header.encode();
-        stream.put(&encoded)?;
-        Ok(stream)
+        Ok(Described { path, description, dims })
     }
 }
 
@@ -262,13 +294,13 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
     /// [`Error::Io`] if writing fails.
     pub fn write(self) -> Result<()> {
         let shape: Vec<_> = self.content.shape().iter().map(|length| *length as u64).collect();
-        let header = Header::new(T::ELEMENT_TYPE, shape_of(&shape, self.order));
-        let header = header.map_err(|error| self.mismatch(error))?;
-        let (view, order) = (self.content.clone(), self.order);
+        let header = Header::new(T::ELEMENT_TYPE, shape_of(&shape, self.plan.order));
+        let header = header.map_err(|error| self.plan.mismatch(error))?;
+        let (view, order) = (self.content.clone(), self.plan.order);
         let in_order =
             if order == Order::Row { view.clone() } else { view.clone().reversed_axes() };
         let jobs = pipeline::jobs(self.pack.options.jobs);
-        let described = T::STRUCTURE != Structure::Plain && self.datatype.is_none();
+        let described = T::STRUCTURE != Structure::Plain && self.plan.datatype.is_none();
         let this = if described { self.datatype(pack::datatype::<T>()) } else { self };
         let mut stream = this.stage(header)?;
         if let Some(elements) = in_order.as_slice() {
@@ -297,13 +329,29 @@ impl<T: Element> NewArray<'_, '_, ArrayViewD<'_, T>> {
 }
 
 impl<'p, 'w> NewArray<'p, 'w, Header> {
+    /// Lets the array grow along its slowest dimension, which is the last one of the header, until it is finished. The
+    /// header's length of this dimension has no meaning. [`ArrayStream::finish`] computes it from what was written,
+    /// compares it with the other lengths of the same dimension, and reads the array once for its digests.
+    pub fn grows(mut self) -> Self {
+        self.grows = true;
+        self
+    }
+
     /// Writes the description, and begins the array.
     ///
     /// # Errors
     ///
-    /// As [`NewArray::write`], and [`Error::Mismatch`] for a header with the flag of encoded data.
+    /// As [`NewArray::write`], and [`Error::Mismatch`] for a header with the flag of encoded data, or if the array
+    /// [grows](Self::grows) and has no dimensions or another one of length 0.
     pub fn begin(self) -> Result<ArrayStream<'p, 'w>> {
-        let header = self.content.clone();
+        let header = if self.grows {
+            let slice = self.content.with_slices(1).filter(|slice| slice.data_len() > 0);
+            let reason =
+                "an array cannot grow without dimensions, or if another one has the length 0";
+            slice.ok_or_else(|| self.plan.mismatch(reason))?
+        } else {
+            self.content.clone()
+        };
         self.stage(header)
     }
 }
@@ -324,6 +372,8 @@ pub struct ArrayStream<'p, 'w> {
     header: Header,
     /// The datatype that was set.
     datatype: Option<Datatype>,
+    /// The plan of an array that grows; its header has one slice.
+    grows: Option<Plan>,
     /// Bytes of data written so far.
     written: u64,
     /// Whether other processes may write the data.
@@ -372,8 +422,10 @@ impl ArrayStream<'_, '_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Mismatch`] if elements are missing.
+    /// [`Error::Mismatch`] if elements are missing, or if a dimension of an array that [grew](NewArray::grows) has another
+    /// length than in the pack.
     pub fn finish(mut self) -> Result<()> {
+        self.end_growth()?;
         let (expected, found) = (self.header.data_len(), self.written);
         if found != expected {
             return Err(self.mismatch(format!("expected {expected} bytes of data, found {found}")));
@@ -415,7 +467,9 @@ impl ArrayStream<'_, '_> {
     ///
     /// [`Error::Io`] if the file cannot be synced.
     pub fn place(&mut self) -> Result<Option<(PathBuf, u64)>> {
-        let (ArrivingContent::Archive(arriving), 0) = (&self.content, self.written) else {
+        let (ArrivingContent::Archive(arriving), 0, None) =
+            (&self.content, self.written, &self.grows)
+        else {
             return Ok(None);
         };
         let offset = arriving.data() + self.header.header_len();
@@ -449,8 +503,39 @@ impl ArrayStream<'_, '_> {
         Error::mismatch(self.path.as_str(), reason)
     }
 
+    /// Completes the header and the description of an array that grows.
+    fn end_growth(&mut self) -> Result<()> {
+        let Some(plan) = self.grows.take() else { return Ok(()) };
+        let (slice, found) = (self.header.data_len(), self.written);
+        if !found.is_multiple_of(slice) {
+            let reason = format!("expected whole slices of {slice} bytes, found {found} bytes");
+            return Err(self.mismatch(reason));
+        }
+        let header = self.header.with_slices(found / slice);
+        let too_long = || self.mismatch(format!("{found} bytes are too many for one array"));
+        self.header = header.ok_or_else(too_long)?;
+        let Described { path, description, dims } = plan.described(&self.header)?;
+        self.pack.check_lengths(&path, self.header.dims(), &dims)?;
+        self.pack.check_description(&path, &self.header, &description)?;
+        (self.description, self.dims) = (description, dims);
+        let (header, content) = (self.header.encode(), &mut self.content);
+        let placed = if let ArrivingContent::Memory(content) = content {
+            drop(content.splice(..header.len(), header));
+            Ok(())
+        } else {
+            let len = header.len() as u64 + found;
+            content.place(&header, 0).and_then(|()| content.placed(len))
+        };
+        placed.map_err(|error| self.pack.in_words(error))
+    }
+
     /// Appends bytes to the data.
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.grows.is_some() {
+            self.put(bytes)?;
+            self.written += bytes.len() as u64;
+            return Ok(());
+        }
         let left = self.header.data_len() - self.written;
         if bytes.len() as u64 > left {
             let reason = format!("expected {left} more bytes of data, found {}", bytes.len());
@@ -487,7 +572,23 @@ impl ArrayStream<'_, '_> {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let Self { pack, content, .. } = self;
         pack.options.progress.check()?;
-        content.append(bytes).map_err(|error| pack.in_words(error))
+        let put = if self.grows.is_some() { self.grow(bytes) } else { content.append(bytes) };
+        put.map_err(|error| self.pack.in_words(error))
+    }
+
+    /// Appends bytes to the file of an array that grows. Its header and so its digests are not known.
+    fn grow(&mut self, bytes: &[u8]) -> Result<()> {
+        let Self { pack, path, content, header, written, .. } = self;
+        if let ArrivingContent::Memory(before) = content {
+            let len = (before.len() + bytes.len()) as u64;
+            if pack.memory_for(len).is_some() {
+                return content.append(bytes);
+            }
+            let longer = pack.begin_content(path, len, Some(header.header_len()), false)?;
+            longer.place(before, 0)?;
+            *content = longer;
+        }
+        content.place(bytes, header.header_len() + *written)
     }
 }
 

@@ -197,7 +197,7 @@ impl PackWriter<'_> {
     }
 
     /// Returns memory for a file of `len` bytes, if it is short and there is room.
-    fn memory_for(&self, len: u64) -> Option<Vec<u8>> {
+    pub(super) fn memory_for(&self, len: u64) -> Option<Vec<u8>> {
         let len = usize::try_from(len).ok().filter(|_| len <= SHORT)?;
         let is_room = self.memory + len <= IN_MEMORY && self.options.journal.is_none();
         is_room.then(|| Vec::with_capacity(len))
