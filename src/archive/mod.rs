@@ -44,8 +44,8 @@ pub(crate) use self::revisit::{OpenContents, Revisit, Shown};
 pub use self::write::Compression;
 #[cfg(feature = "full")]
 pub(crate) use self::write::{
-    ArchiveWriter, Arriving, Batch, ContentPieces, How, NewContent, NewMember, PackedMember,
-    Packer, Placed, Record, Records, Reserved, ReservedMember, SHORT, SMALL, Sampled,
+    Alignment, ArchiveWriter, Arriving, Batch, ContentPieces, How, NewContent, NewMember,
+    PackedMember, Packer, Placed, Record, Records, Reserved, ReservedMember, SHORT, SMALL, Sampled,
     WrittenMember,
 };
 

@@ -229,7 +229,7 @@ mod tests {
                 kind: MemberKind::File,
                 size: u64::try_from(content.len()).unwrap(),
                 modified: 0,
-                align_at: None,
+                align: None,
             };
             let placed = writer.write(&member, NewContent::Bytes(content)).unwrap();
             written.push((member, placed.record));

@@ -25,8 +25,8 @@ const ALLOWED: &[(&[&str], &[&str])] = &[
     (&["serde_yaml::"], &["ndl/read_back"]),
     // The command line.
     (&["clap", "annotate_snippets"], &["cli"]),
-    // References for Zarr readers are JSON, and so are logs of verifications.
-    (&["serde_json::"], &["cli", "json", "audit/log", "convert/refs"]),
+    // References for Zarr readers are JSON, and so are logs of verifications and records of shards.
+    (&["serde_json::"], &["cli", "json", "audit/log", "convert/refs", "write/create/shards"]),
     // The library names its own options; `cli/diagnostics` replaces them by those of the command.
     (&["by --", "with --", "give --", "use --", "leave --"], &["cli"]),
     (&["ctrlc::", "signal_hook::"], &["cli/signals"]),

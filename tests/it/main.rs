@@ -15,6 +15,7 @@ mod blocks; // block digests: proof of slices, damaged blocks, hostile lists
 mod bytes; // support: archives and digests written by hand
 mod cancel; // cancelled operations end and leave nothing
 mod circles; // imports between files run one way
+mod clone; // `ra-pack create --clone`: blocks that the archive shares with the source
 mod codes; // each code through the command, and the index of tests by code
 mod convert; // `ra-pack convert`: every format to every other
 #[cfg(target_os = "linux")] // memory that the shell can limit

@@ -280,7 +280,7 @@ fn small_tar(name: &str) -> Vec<u8> {
         kind: super::super::MemberKind::File,
         size: 5,
         modified: 0,
-        align_at: None,
+        align: None,
     };
     let mut bytes = tar::entry_header(&entry).unwrap();
     bytes.extend(b"12345");

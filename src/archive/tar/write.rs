@@ -168,7 +168,7 @@ mod tests {
 
     fn file(path: &str) -> NewMember<'_> {
         let (kind, modified) = (MemberKind::File, 315_532_800);
-        NewMember { path: path.into(), kind, size: 3, modified, align_at: None }
+        NewMember { path: path.into(), kind, size: 3, modified, align: None }
     }
 
     #[test]

@@ -18,8 +18,28 @@ pub(crate) struct NewMember<'a> {
     pub(crate) size: u64,
     /// Modification time in seconds since 1970 UTC.
     pub(crate) modified: u64,
-    /// The offset within the content to align if it is stored.
-    pub(crate) align_at: Option<u64>,
+    /// The alignment of the content if it is stored.
+    pub(crate) align: Option<Alignment>,
+}
+
+/// The alignment of stored content in the archive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Alignment {
+    /// The offset within the content that is aligned.
+    pub(crate) at: u64,
+    /// Its multiple in bytes, a power of two.
+    pub(crate) to: u64,
+}
+
+impl Alignment {
+    /// Content that can share blocks with its file: the usual size of the blocks of btrfs and XFS.
+    pub(crate) const BLOCKS: Self = Self { at: 0, to: 4096 };
+
+    /// Returns the alignment of the data of an array after a header of this length. In a memory map of the archive, it
+    /// aligns any element type and vector register.
+    pub(crate) fn of_data(header_len: u64) -> Self {
+        Self { at: header_len, to: 64 }
+    }
 }
 
 /// The source of a member's content.

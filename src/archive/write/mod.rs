@@ -22,7 +22,8 @@ pub use self::compression::Compression;
 use self::compression::{DEFLATE_LEVEL, ZSTD_LEVEL};
 use self::copy::{Copied, copy_content};
 pub(crate) use self::member::{
-    AllRecords, ContentPieces, How, NewContent, NewMember, Placed, Record, Records, SHORT, SMALL,
+    Alignment, AllRecords, ContentPieces, How, NewContent, NewMember, Placed, Record, Records,
+    SHORT, SMALL,
 };
 pub(crate) use self::read_back::Sampled;
 pub(crate) use self::reserved::{Reserved, ReservedMember};

@@ -126,7 +126,7 @@ mod tests {
             kind: MemberKind::File,
             size: contents[number].len() as u64,
             modified: 0,
-            align_at: None,
+            align: None,
         };
         let algorithms = [Algorithm::Sha256];
         let mut writer =

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::copy::{FileSource, finish, source};
-use super::{COPY_BLOCK, NewMember, Placed, Record, new_header, padding};
+use super::{Alignment, COPY_BLOCK, NewMember, Placed, Record, new_header, padding};
 use crate::archive::Container;
 use crate::archive::copy::{Copying, Fault, Sink, copy};
 use crate::archive::data::SMALL_BLOCK;
@@ -36,13 +36,17 @@ pub(crate) struct ReservedMember<'m> {
 struct AtPlace<'a> {
     out: &'a File,
     next: u64,
+    /// Whether the content is there already, and only its checksum is wanted.
+    is_shared: bool,
     crc: crc32fast::Hasher,
 }
 
 impl Sink for AtPlace<'_> {
     fn take(&mut self, block: &[u8]) -> Result<()> {
         self.crc.update(block);
-        self.out.write_all_at(block, self.next)?;
+        if !self.is_shared {
+            self.out.write_all_at(block, self.next)?;
+        }
         self.next += block.len() as u64;
         Ok(())
     }
@@ -90,8 +94,10 @@ impl<'a> Reserved<'a> {
         // The checksum is known only at the end, but the length of the header is known now.
         let header = new_header(self.container, member, &Record::stored(member, *at, 0))?;
         let next = at + header.len() as u64;
+        let is_shared = member.align == Some(Alignment::BLOCKS)
+            && file.share_with(self.out, next, stamp.len())?;
         let content = source(file, stamp, block);
-        let sink = AtPlace { out: self.out, next, crc: crc32fast::Hasher::new() };
+        let sink = AtPlace { out: self.out, next, is_shared, crc: crc32fast::Hasher::new() };
         Ok((reserved, Copying { content, sink }))
     }
 

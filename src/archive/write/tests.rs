@@ -116,7 +116,7 @@ fn a_member_that_arrives_or_moves_has_the_header_of_its_length() {
                 kind: MemberKind::File,
                 size,
                 modified: 0,
-                align_at: Some(56),
+                align: Some(Alignment::of_data(56)),
             };
             let algorithms = [Algorithm::Sha256];
             let begin = Arriving::begin(&file, container, (&algorithms).into(), member(size), 9);

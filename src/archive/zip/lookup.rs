@@ -482,7 +482,7 @@ mod tests {
                 size,
             };
             let header =
-                NewHeader { name: &member.name, facts, align_at: None, external_attributes: 0 };
+                NewHeader { name: &member.name, facts, align: None, external_attributes: 0 };
             write_local(&mut bytes, &header, at);
             bytes.extend(&member.content);
             let facts =

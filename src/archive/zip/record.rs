@@ -341,6 +341,7 @@ mod tests {
 
     use super::super::write::*;
     use super::*;
+    use crate::archive::Alignment;
 
     fn facts(size: u64, packed_size: u64) -> MemberFacts {
         MemberFacts {
@@ -394,10 +395,11 @@ mod tests {
             size in prop_oneof![0..10_u64, 0xFFFF_FFF0..0x1_0000_0010_u64],
             packed in prop_oneof![0..10_u64, 0xFFFF_FFF0..0x1_0000_0010_u64],
             at in prop_oneof![0..300_u64, 0xFFFF_FFF0..0x1_0000_0100_u64],
-            align_at in proptest::option::of(0..200_u64),
+            align in proptest::option::of((0..200_u64, proptest::sample::select(vec![64, 4096]))),
         ) {
+            let align = align.map(|(at, to)| Alignment { at, to });
             let member = NewHeader {
-                name: name.as_bytes(), facts: facts(size, packed), align_at, external_attributes: 7,
+                name: name.as_bytes(), facts: facts(size, packed), align, external_attributes: 7,
             };
             let mut bytes = Vec::new();
             write_local(&mut bytes, &member, at);
@@ -407,9 +409,9 @@ mod tests {
             prop_assert_eq!(read.name, member.name);
             prop_assert!(read.zip64_agrees);
             prop_assert!(ExtraFields(read.extra).all(|field| field.is_some()));
-            if let Some(align_at) = align_at {
-                prop_assert_eq!((at + bytes.len() as u64 + align_at) % ALIGNMENT, 0);
-                prop_assert!(bytes.len() < LOCAL_LEN + name.len() + 20 + 70);
+            if let Some(Alignment { at: aligned, to }) = align {
+                prop_assert_eq!((at + bytes.len() as u64 + aligned) % to, 0);
+                prop_assert!((bytes.len() - LOCAL_LEN - name.len() - 20) as u64 <= to + 6);
             }
             let mut bytes = Vec::new();
             write_central(&mut bytes, &member, at);

@@ -13,7 +13,7 @@ use zip::unstable::read::ZipIterable;
 
 use super::super::data::{Stretch, ZipData};
 use super::super::write::failed::{failed, unread};
-use super::super::write::{AllRecords, NewMember, Record};
+use super::super::write::{Alignment, AllRecords, NewMember, Record};
 use super::super::{MemberKind, Method};
 use super::headers;
 use super::record::{
@@ -106,7 +106,7 @@ fn with_header<T>(
     use_header(&NewHeader {
         name,
         facts,
-        align_at: member.align_at.filter(|_| record.method == Method::Stored),
+        align: member.align.filter(|_| record.method == Method::Stored),
         // The Unix mode is in the upper half, the DOS directory bit in the lower half.
         external_attributes: if directory { (0o040_755 << 16) | 0x10 } else { 0o100_644 << 16 },
     })
@@ -150,14 +150,9 @@ fn narrow16(value: usize) -> u16 {
 pub(super) struct NewHeader<'a> {
     pub(super) name: &'a [u8],
     pub(super) facts: MemberFacts,
-    /// The offset within the data to align to [`ALIGNMENT`].
-    pub(super) align_at: Option<u64>,
+    pub(super) align: Option<Alignment>,
     pub(super) external_attributes: u32,
 }
-
-/// Alignment of stored array data in bytes. In a memory map of the archive, it aligns any element type and vector
-/// register.
-pub(super) const ALIGNMENT: u64 = 64;
 
 impl NewHeader<'_> {
     fn is_wide(&self) -> bool {
@@ -165,22 +160,25 @@ impl NewHeader<'_> {
     }
 }
 
-/// Returns the length of the alignment field of a header at `at` that has `fixed` bytes without it.
-fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> usize {
-    let Some(align_at) = member.align_at else { return 0 };
-    let data = at.wrapping_add(fixed as u64).wrapping_add(align_at);
-    if data.is_multiple_of(ALIGNMENT) {
-        return 0;
+/// Returns the alignment of a header at `at` that has `fixed` bytes without a field for it, and the length of that field.
+fn alignment_padding(member: &NewHeader<'_>, at: u64, fixed: usize) -> Option<(u16, usize)> {
+    let Alignment { at: aligned, to } = member.align?;
+    let data = at.wrapping_add(fixed as u64).wrapping_add(aligned);
+    if data.is_multiple_of(to) {
+        return None;
     }
-    let short = ALIGNMENT - data.wrapping_add(MIN_ALIGNMENT_FIELD) % ALIGNMENT;
-    usize::try_from(MIN_ALIGNMENT_FIELD + short % ALIGNMENT).unwrap_or(0)
+    let short = to - data.wrapping_add(MIN_ALIGNMENT_FIELD) % to;
+    let padding = usize::try_from(MIN_ALIGNMENT_FIELD + short % to);
+    let to = u16::try_from(to).expect("an alignment has at most 4,096 bytes");
+    Some((to, padding.expect("less than two alignments")))
 }
 
 /// Appends the local header of a member at offset `at`.
 pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
     let fixed = LOCAL_LEN + member.name.len();
     let zip64: usize = if member.is_wide() { 20 } else { 0 };
-    let padding = alignment_padding(member, at, fixed + zip64);
+    let alignment = alignment_padding(member, at, fixed + zip64);
+    let padding = alignment.map_or(0, |(_, len)| len);
     out.extend(LOCAL.to_le_bytes());
     if member.is_wide() {
         // A local header must have either both sizes in the zip64 field or none (§4.5.3).
@@ -198,11 +196,12 @@ pub(super) fn write_local(out: &mut Vec<u8>, member: &NewHeader<'_>, at: u64) {
         out.extend(member.facts.size.to_le_bytes());
         out.extend(member.facts.packed_size.to_le_bytes());
     }
-    if let Some(zeros) = padding.checked_sub(6) {
+    if let Some((to, len)) = alignment {
+        let end = out.len() + len;
         out.extend(EXTRA_ALIGNMENT.to_le_bytes());
-        out.extend(narrow16(zeros + 2).to_le_bytes());
-        out.extend(u16::try_from(ALIGNMENT).unwrap_or(0).to_le_bytes());
-        out.resize(out.len() + zeros, 0);
+        out.extend(narrow16(len - 4).to_le_bytes());
+        out.extend(to.to_le_bytes());
+        out.resize(end, 0);
     }
 }
 
@@ -438,7 +437,7 @@ mod tests {
             kind: MemberKind::File,
             size: 0,
             modified: 0,
-            align_at: None,
+            align: None,
         }
     }
 

@@ -11,6 +11,10 @@ use crate::fs::file::File;
 use crate::fs::stamp::Stamp;
 use crate::time::Timestamp;
 
+/// Bytes that are shared before the operation can be cancelled.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const SHARED_AT_ONCE: usize = 256 * 1024 * 1024;
+
 impl File {
     /// Returns the current stamp of the file.
     pub(crate) fn stamp(&self) -> Result<Stamp> {
@@ -58,6 +62,35 @@ impl File {
             }
         }
         Ok(())
+    }
+
+    /// Gives the bytes of this file to `target`, from the offset `to`, without reading them: whole blocks at multiples
+    /// of their size are shared on file systems that can. Returns `false` if the system cannot; some bytes may then have
+    /// been copied.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(crate) fn share_with(&self, target: &Self, to: u64, len: u64) -> Result<bool> {
+        use rustix::fs::copy_file_range;
+        use rustix::io::retry_on_intr;
+        let files = self.system().and_then(|own| Ok((own, target.system()?)));
+        let (own, other) = files.map_err(Error::io("write", target.path()))?;
+        let (mut from, mut at) = (0, to);
+        while from < len {
+            self.watch.check()?;
+            let most = usize::try_from(len - from).unwrap_or(usize::MAX).min(SHARED_AT_ONCE);
+            let copy = || copy_file_range(own, Some(&mut from), other, Some(&mut at), most);
+            // Writing the bytes reports what is wrong.
+            if !retry_on_intr(copy).is_ok_and(|count| count > 0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Returns that the system cannot share bytes.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "it can on Linux")]
+    pub(crate) fn share_with(&self, _: &Self, _: u64, _: u64) -> Result<bool> {
+        Ok(false)
     }
 
     /// Asks the system to begin writing a range to disk, where it can, so that syncing has less to do. Pages that are

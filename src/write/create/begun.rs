@@ -11,7 +11,8 @@ use super::options::FIXED_TIME;
 use super::shards::Shards;
 use super::{CreateOptions, JournalOptions};
 use crate::archive::{
-    ArchiveWriter, Arriving, Compression, Container, MemberKind, NewMember, WrittenMember,
+    Alignment, ArchiveWriter, Arriving, Compression, Container, MemberKind, NewMember,
+    WrittenMember,
 };
 use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
@@ -115,6 +116,14 @@ impl<'w> BegunArchive<'w> {
                     message.text(" contradict each other: there is no external manifest"),
                 ));
             }
+        }
+        if options.clone
+            && (container, options.compression) != (Container::Zip, Compression::Stored)
+        {
+            let message = Message::default().option("clone");
+            let message = message
+                .text(" needs a zip without compression, whose members have blocks of their own");
+            return Err(Error::options(message));
         }
         let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
         let placement = match options.layout {
@@ -318,8 +327,8 @@ impl<'w> BegunArchive<'w> {
         self.open(options)?;
         let path = MemberPath::new(self.placement.placed(path.as_str()))?.as_str().to_owned();
         let modified = options.timestamp.unwrap_or(FIXED_TIME);
-        let kind = MemberKind::File;
-        let member = NewMember { path: path.into(), kind, size, modified, align_at };
+        let (kind, align) = (MemberKind::File, align_at.map(Alignment::of_data));
+        let member = NewMember { path: path.into(), kind, size, modified, align };
         let wanted = Wanted { algorithms: &self.algorithms, block_size: options.block_digests };
         Arriving::begin(&self.begun().shared, self.container, wanted, member, self.end)
     }

@@ -32,6 +32,11 @@ pub struct CreateOptions {
     pub block_digests: Option<u64>,
     /// Compression of the members of a zip, or of the whole compressed tar.
     pub compression: Compression,
+    /// Whether a zip without compression shares the blocks of files above 32 KiB with the source, on file systems that
+    /// can, such as btrfs and XFS. The archive then takes almost no space and is not written, only hashed. The content of
+    /// these files begins at multiples of 4,096 bytes in the archive, so array data is aligned to 8 bytes instead of 64.
+    /// Only [`create`](super::create()) and its shards do so.
+    pub clone: bool,
     /// Whether to add descriptions made from the headers for arrays that have none. Only the archive gets them.
     pub describe: bool,
     /// Patterns of files to leave out.

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::options::{CreateOptions, FIXED_TIME};
 use crate::archive::{
-    Archive, ArchiveWriter, Batch, Container, How, MemberKind, MemberReader, NewContent, NewMember,
-    PackedMember, Packer, ReservedMember, SHORT, SMALL,
+    Alignment, Archive, ArchiveWriter, Batch, Container, How, MemberKind, MemberReader, NewContent,
+    NewMember, PackedMember, Packer, ReservedMember, SHORT, SMALL,
 };
 use crate::digest::{Algorithm, Hashing, at_once, width};
 use crate::error::{Error, Result};
@@ -90,7 +90,7 @@ impl<'a> PayloadMembers<'a> {
             kind: MemberKind::Directory,
             size: 0,
             modified: self.time(),
-            align_at: None,
+            align: None,
         })
     }
 
@@ -117,7 +117,10 @@ impl<'a> PayloadMembers<'a> {
             kind: if is_directory { MemberKind::Directory } else { MemberKind::File },
             size: entry.size(),
             modified: own_time.unwrap_or_else(|| self.time()),
-            align_at: entry.header_len.map(u64::from),
+            align: match entry.how {
+                Some(How::Reserved) if self.options.clone => Some(Alignment::BLOCKS),
+                _ => entry.header_len.map(|len| Alignment::of_data(len.into())),
+            },
         }
     }
 

@@ -492,7 +492,7 @@ impl Generated<'_, '_> {
             kind: MemberKind::File,
             size,
             modified: self.members.time(),
-            align_at: None,
+            align: None,
         };
         let digests = self.write(member, NewContent::Pieces(counted))?;
         assert_eq!(count.get(), size, "the header has the length that was counted");

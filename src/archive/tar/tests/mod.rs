@@ -118,7 +118,7 @@ fn pax(records: &[(&str, &str)]) -> Vec<u8> {
 }
 
 fn member(path: &str, kind: MemberKind, size: u64, modified: u64) -> NewMember<'_> {
-    NewMember { path: path.into(), kind, size, modified, align_at: None }
+    NewMember { path: path.into(), kind, size, modified, align: None }
 }
 
 /// Writes a tar with one plain member, a directory, and a member that needs PAX.
