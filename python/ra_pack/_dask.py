@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,8 @@ class Place:
     dtype: np.dtype[Any]
     #: Returns the elements of a chunk as this dtype.
     convert: Callable[[Any], np.ndarray[Any, Any]]
+    #: The computer of the calling process.
+    machine: str = field(default_factory=lambda: _machine())
 
     def is_seen_by(self, client: Any) -> bool:
         """Return whether each worker can write to the file. Without workers, nobody knows."""
@@ -130,7 +133,7 @@ class Place:
             raise OSError(error.errno, reason, self.path) from None
 
     def _write(self, parts: Iterable[tuple[int, Any]]) -> None:
-        """Write bytes at their offsets in the array, and sync them."""
+        """Write bytes at their offsets in the array; on another computer than that of the calling process, also sync them."""
         # Mapped memory is written in pages, which chunks of other computers share. NFS reads and extends pages of files
         # that can be read. A late worker must not make a file of this name.
         with open(os.open(self.path, os.O_WRONLY | getattr(os, "O_BINARY", 0)), "wb", 0) as file:
@@ -138,4 +141,15 @@ class Place:
                 file.seek(self.offset + offset)
                 while len(part):
                     part = part[file.write(part) :]
-            os.fsync(file.fileno())
+            if _machine() != self.machine:
+                # The calling process syncs only what its own system has in memory.
+                os.fsync(file.fileno())
+
+
+def _machine() -> str:
+    """Return a text that is the same for all processes of one running system."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read()
+    except OSError:
+        return platform.node()

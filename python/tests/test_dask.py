@@ -230,3 +230,15 @@ def test_a_late_chunk_finds_no_file_of_its_name(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="a worker cannot write a chunk of `x`"):
         place[0:2, 0:4] = np.zeros((2, 4), "u1")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("machine", [None, "another"])
+def test_only_chunks_of_other_computers_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Any) -> None:
+    (tmp_path / "file").write_bytes(bytes(20))
+    place = _dask.Place("x", str(tmp_path / "file"), 4, (4, 4), np.dtype("u1"), np.asarray)
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    monkeypatch.setattr(_dask, "_machine", lambda: machine or place.machine)
+    place[1:3, 1:3] = np.ones((2, 2), "u1")
+    assert (tmp_path / "file").read_bytes() == bytes([0, 0, 0, 0] + [0] * 5 + [1, 1, 0, 0, 1, 1] + [0] * 5)
+    assert len(synced) == (machine is not None)
