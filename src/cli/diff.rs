@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::{ArgGroup, Args};
 use ra_pack::diff::{
-    ArrayDiff, DescriptionDifference, DiffOptions, DiffPlace, Distance, ElementsDiff,
+    Agreement, ArrayDiff, DescriptionDifference, DiffOptions, DiffPlace, Distance, ElementsDiff,
     FieldDifference, MemberChange, MemberDiff, PackDiff,
 };
 use ra_pack::files::FileKind;
@@ -244,6 +244,7 @@ pub(crate) fn array_text(diff: &ArrayDiff, member: Option<&str>) -> String {
         line(field.field, &format!("{} | {}", field.a, field.b));
     }
     match &diff.elements {
+        Some(elements) if is_only_type(&diff.header, elements) => line("elements", ONLY_TYPE),
         Some(elements) => {
             for (label, what) in rows(elements, false, places, None) {
                 line(&label, &what);
@@ -252,6 +253,30 @@ pub(crate) fn array_text(diff: &ArrayDiff, member: Option<&str>) -> String {
         None => line("elements", &not_compared(&diff.header)),
     }
     lines.concat()
+}
+
+/// Returns what the differences of two headers and of their elements say, in the words of `verify --against`.
+pub(super) fn agreement(header: &[FieldDifference], elements: Option<&ElementsDiff>) -> String {
+    let fields = header.iter().map(|field| format!("{} {} and {}", field.field, field.a, field.b));
+    let fields = fields.collect::<Vec<_>>().join(", ");
+    match (Agreement::of(header, elements), elements) {
+        (Agreement::SameNumbers, _) => "same numbers".to_owned(),
+        (Agreement::SameNumbersOtherType, _) => format!("{ONLY_TYPE} ({fields})"),
+        (_, Some(ElementsDiff { first: Some(first), count, differing, .. })) => {
+            let [a, b] = [&first.a, &first.b].map(|element| escape(element).to_string());
+            let all = counted(*count, "element");
+            format!("differs first at {:?}: {a} vs {b} ({differing} of {all})", first.index)
+        }
+        _ => format!("differs: {fields}"),
+    }
+}
+
+/// Text for arrays of different types with the same numbers.
+const ONLY_TYPE: &str = "same numbers, other type";
+
+fn is_only_type(header: &[FieldDifference], elements: &ElementsDiff) -> bool {
+    Agreement::of(header, Some(elements)) == Agreement::SameNumbersOtherType
+        && elements.furthest.is_none()
 }
 
 /// Returns labels and texts about elements that differ. `is_short` is for one member among many.
@@ -425,6 +450,9 @@ fn member_rows(member: &MemberDiff, places: &IndexPlaces) -> Vec<(String, String
         match &array.elements {
             Some(elements) if elements.differing > 0 || elements.furthest.is_some() => {
                 found.extend(rows(elements, true, places, Some(&member.name)));
+            }
+            Some(elements) if is_only_type(&array.header, elements) => {
+                found.push(("elements".to_owned(), ONLY_TYPE.to_owned()));
             }
             None if !array.header.is_empty() => {
                 found.push(("elements".to_owned(), not_compared(&array.header)));

@@ -132,9 +132,9 @@ macro_rules! schemas {
 }
 
 schemas! {
-    "ndl" "create" "create-shard" "verify" "audit" "manifest" "list" "info-array" "info-pack" "convert" "get" "show"
-    "show-pack" "extract" "salvage" "validate" "describe-write" "describe-update" "diff-arrays" "diff-packs" "reshape"
-    "report" "explain" "explain-list" "schema-list" "version" "progress"
+    "ndl" "create" "create-shard" "verify" "verify-against" "audit" "manifest" "manifest-content" "list" "info-array"
+    "info-pack" "convert" "get" "show" "show-pack" "extract" "salvage" "validate" "describe-write" "describe-update"
+    "diff-arrays" "diff-packs" "reshape" "report" "explain" "explain-list" "schema-list" "version" "progress"
 }
 
 /// Returns the names of the schemas.

@@ -9,9 +9,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ra_pack::audit::{AuditLog, AuditPlan, Budget, PlanOptions, plan};
+use ra_pack::convert::{ConvertOptions, compare_content, content_digests};
+use ra_pack::diff::Agreement;
 use ra_pack::digest::Algorithm;
 use ra_pack::finding::MANY;
 use ra_pack::inspect::{ValidateOptions, ValidateReport};
+use ra_pack::message::Words;
+use ra_pack::path::{escape, escape_path};
 use ra_pack::verify::summary;
 use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
 use ra_pack::write::ManifestOptions;
@@ -47,6 +51,7 @@ Examples:
   ra-pack verify exp.zip
   ra-pack verify --json packs/*.zip | jq -r 'select(.findings != []) | .target'
   ra-pack verify exp.zip --manifest safe/exp.zip.manifest-sha256.txt
+  ra-pack verify exp.zip --against results.npz
   find packs -name '*.zip' -print0 | ra-pack verify --files-from - --null
   ra-pack verify packs/*.zip --log audit.jsonl --max-age 90d --budget 2h
   ra-pack verify --shard 2/8 huge.zip --log audit-2.jsonl")]
@@ -74,6 +79,11 @@ pub(crate) struct VerifyArgs {
     /// Also check against this manifest, stored apart from the pack; the one inside must agree with it.
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+
+    /// Also compare the numbers of each array with those in SOURCE: a pack, or anything that `convert` reads, such as the
+    /// file that the pack was converted from. Each array of SOURCE in turn is copied to a temporary file.
+    #[arg(long, value_name = "SOURCE", conflicts_with_all = ["recursive", "fast", "shard", "files_from"])]
+    against: Option<PathBuf>,
 
     /// Append the result of each target to this log, as a line of JSON, and sync it to disk. `audit` reads it.
     #[arg(long, value_name = "FILE")]
@@ -123,6 +133,11 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         ..VerifyOptions::default()
     };
     let given = files::packs(&args.targets, args.recursive)?;
+    if let (Some(_), [_, _, ..]) = (&args.against, &given[..]) {
+        return Err(Failure::options(
+            "--against compares one target; give each with its own source",
+        ));
+    }
     let log = args.log.as_ref().map(AuditLog::open).transpose()?;
     let is_planned = args.shard.is_some() || args.max_age.is_some() || args.budget.is_some();
     let plan = if is_planned { Some(planned(args, &given, &mut options)?) } else { None };
@@ -163,7 +178,52 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
     if are_several && !json && !(output.quiet && tally.ending() == Ending::Clean) {
         output.result(&tally.summary())?;
     }
-    Ok(tally.ending())
+    match (&args.against, &args.targets[..]) {
+        (Some(source), [target]) if tally.ending() != Ending::Failed => {
+            let is_same = against(target, source, args, output)?;
+            Ok(if is_same { tally.ending() } else { Ending::Findings })
+        }
+        _ => Ok(tally.ending()),
+    }
+}
+
+/// Compares a target with a source, and prints what the comparison says about each array. Returns whether all have the
+/// same numbers.
+fn against(
+    target: &Path,
+    source: &Path,
+    args: &VerifyArgs,
+    output: &Output,
+) -> Result<bool, Failure> {
+    let options = ConvertOptions {
+        jobs: args.common.jobs,
+        progress: output.progress(),
+        ..ConvertOptions::default()
+    };
+    let compared = compare_content(target, source, &options)?;
+    if args.common.json {
+        output.json(&compared)?;
+        return Ok(compared.is_same());
+    }
+    let [target, source] = [target, source].map(|path| escape_path(path).to_string());
+    for array in &compared.arrays {
+        let said = match array.agreement {
+            Agreement::MissingInPack => format!("missing in {target}"),
+            Agreement::MissingInSource => format!("missing in {source}"),
+            _ => super::diff::agreement(&array.header, array.elements.as_ref()),
+        };
+        if !output.quiet || !array.agreement.is_same() {
+            output.result(&format!("  {}: {said}\n", escape(&array.name)))?;
+        }
+    }
+    show_losses(&compared.losses, output);
+    let same = compared.arrays.iter().filter(|array| array.agreement.is_same()).count();
+    let all = counted(compared.arrays.len() as u64, "array");
+    if !output.quiet {
+        let said = format!("{same} of {all} with the same numbers as in {source}\n");
+        output.result(&said)?;
+    }
+    Ok(compared.is_same())
 }
 
 /// Selects the targets of a shard, an age and a budget.
@@ -319,7 +379,7 @@ fn result_text(report: &VerifyReport, valid: &str) -> String {
     } else {
         format!(", {:.1} s", report.seconds)
     };
-    let target = ra_pack::path::escape_path(&report.target);
+    let target = escape_path(&report.target);
     let mut text = format!("{target}: {verdict} ({}{time})\n", summary::extent(report));
     for line in summary::remarks(report, &shell::path(&report.target)) {
         writeln!(text, "  {line}").expect("texts can grow");
@@ -333,12 +393,18 @@ Examples:
   ra-pack manifest exp.zip
   ra-pack manifest exp.zip -o safe/today.manifest-sha256.txt
   ra-pack manifest --write exp
+  ra-pack manifest --content surface.nc
   ra-pack manifest --check exp.zip
   ra-pack manifest --check exp.zip --manifest safe/exp.zip.manifest-sha256.txt")]
 pub(crate) struct ManifestArgs {
-    /// Archive or directory.
+    /// Archive or directory; with --content also a file in another format.
     #[arg(value_name = "TARGET")]
     target: PathBuf,
+
+    /// Print the content digest of each array instead: it is the same in any format, byte order, order of dimensions and
+    /// compression. TARGET is a pack, or anything that `convert` reads.
+    #[arg(long, conflicts_with_all = ["output", "write", "check", "digest", "force"])]
+    content: bool,
 
     /// Write the manifest to this file instead of printing it.
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["write", "check"])]
@@ -384,6 +450,9 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
     if args.check {
         return check(args, output);
     }
+    if args.content {
+        return content(args, output);
+    }
     let options = ManifestOptions {
         algorithm: args.digest,
         force: args.force,
@@ -401,12 +470,35 @@ pub(super) fn manifest(args: &ManifestArgs, output: &Output) -> Result<Ending, F
         output.json(&made)?;
     } else if let Some(path) = &made.output {
         let files = counted(made.manifest.entries().len(), "file");
-        let (path, bytes) = (ra_pack::path::escape_path(path), human_bytes(made.bytes));
+        let (path, bytes) = (escape_path(path), human_bytes(made.bytes));
         output.note(&format!("wrote {path} ({files}, {bytes})"));
     } else {
         output.file(&made.text())?;
     }
     Ok(Ending::Clean)
+}
+
+fn content(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
+    let (jobs, progress) = (args.common.jobs, output.progress());
+    let options = ConvertOptions { jobs, progress, ..ConvertOptions::default() };
+    let report = content_digests(&args.target, &options)?;
+    show_losses(&report.losses, output);
+    for failed in &report.failed {
+        let reason = failed.reason.in_words(Words::Command);
+        output.message(&format!("ra-pack: {}: {}", escape(&failed.name), escape(&reason)));
+    }
+    if args.common.json {
+        output.json(&report)?;
+    } else {
+        output.file(&report.text())?;
+    }
+    Ok(if report.failed.is_empty() { Ending::Clean } else { Ending::Findings })
+}
+
+fn show_losses(losses: &[String], output: &Output) {
+    for loss in losses {
+        output.message(&format!("warning: {}", escape(loss)));
+    }
 }
 
 fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
@@ -514,7 +606,7 @@ fn validate_one(
     if !output.quiet || !report.is_valid() {
         output.result(&format!(
             "{}: {} ({}, {})\n",
-            ra_pack::path::escape_path(&report.target),
+            escape_path(&report.target),
             diagnostics::verdict(&report.findings, "valid"),
             counted(report.documents, "document"),
             counted(report.arrays, "array"),

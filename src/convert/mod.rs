@@ -4,6 +4,7 @@
 //! then copied in blocks, so memory does not depend on their number.
 
 mod archive;
+mod content;
 mod data;
 mod destination;
 mod foreign;
@@ -26,6 +27,9 @@ mod tree;
 
 use std::path::Path;
 
+pub use self::content::{
+    ComparedArray, ContentComparison, ContentReport, compare_content, content_digests,
+};
 use self::data::{Arranged, Metadata};
 use self::destination::Destination;
 pub use self::format::{ArrayFormat, UnknownFormat};

@@ -20,24 +20,29 @@ use crate::read::values::{Decoder, Number, ReadNumber, read_number, real_type, t
 /// Size in bytes of the blocks of elements that are compared at once; at least one element.
 const COMPARED_AT_ONCE: u64 = 1 << 20;
 
-/// Compares two headers, and the elements if types and shapes are the same.
+/// Compares two headers, and the elements if shapes are the same, and types are the same or both numbers.
 pub(super) fn compare(
     first: &OpenArray,
     second: &OpenArray,
     options: &DiffOptions,
 ) -> Result<(Vec<FieldDifference>, Option<ElementsDiff>)> {
     let header = differences(first, second)?;
-    if header.iter().any(|field| field.field != "metadata") {
+    let mut comparison = Comparison::new([first, second], options);
+    let is_comparable = |field: &FieldDifference| match field.field {
+        "type" => comparison.are_numbers(),
+        field => field == "metadata",
+    };
+    if !header.iter().all(is_comparable) {
         return Ok((header, None));
     }
     let is_other_order = first.is_row() != second.is_row();
     let (mut ours, mut theirs) =
         (first.elements(), if is_other_order { second.reversed()? } else { second.elements() });
-    let mut comparison = Comparison::new([first, second], options);
     let mut blocks = (Vec::new(), Vec::new());
     for len in first.blocks() {
         blocks.0.resize(len?, 0);
-        blocks.1.resize(blocks.0.len(), 0);
+        let [width, other] = comparison.elbyte;
+        blocks.1.resize(blocks.0.len().checked_div(width).unwrap_or(0) * other, 0);
         ours(&mut blocks.0)?;
         theirs(&mut blocks.1)?;
         comparison.add(&blocks.0, &blocks.1);
@@ -62,9 +67,7 @@ pub(super) fn stored_otherwise(a: &OpenArray, b: &OpenArray) -> Vec<FieldDiffere
 }
 
 fn differences(a: &OpenArray, b: &OpenArray) -> Result<Vec<FieldDifference>> {
-    // Booleans of Julia are compared with the numbers that other programs write.
-    let read_as = |element| if element == ElementType::BOOL { ElementType::UINT8 } else { element };
-    let is_other_type = read_as(a.element()) != read_as(b.element());
+    let is_other_type = a.read_as() != b.read_as();
     let mut fields = Vec::new();
     let mut add = |field, a: String, b: String| fields.push(FieldDifference { field, a, b });
     if is_other_type {
@@ -140,6 +143,12 @@ impl OpenArray {
 
     pub(super) fn element(&self) -> ElementType {
         self.header.element()
+    }
+
+    /// Returns the type as which elements are compared: booleans of Julia are the numbers that other programs write.
+    fn read_as(&self) -> ElementType {
+        let element = self.element();
+        if element == ElementType::BOOL { ElementType::UINT8 } else { element }
     }
 
     pub(super) fn shape(&self) -> Vec<u64> {
@@ -243,18 +252,39 @@ impl OpenArray {
 /// The real part of a numeric element, and its imaginary part if it has one.
 type ElementParts = (Number, Option<Number>);
 
+/// How to read the numbers of an element of one type.
+#[derive(Clone, Copy)]
+struct ElementNumbers {
+    /// Reads the number, or a part of it; `None` if elements are not numbers.
+    read: Option<ReadNumber>,
+    is_complex: bool,
+}
+
+impl ElementNumbers {
+    fn of(element: ElementType) -> Self {
+        let real = real_type(element);
+        Self { read: read_number(real), is_complex: real != element }
+    }
+
+    fn parts(&self, bytes: &[u8]) -> Option<ElementParts> {
+        let read = self.read?;
+        let (re, im) = bytes.split_at(if self.is_complex { bytes.len() / 2 } else { bytes.len() });
+        Some((read(re), self.is_complex.then(|| read(im))))
+    }
+}
+
 /// The comparison of elements so far.
 struct Comparison<'a> {
     array: &'a OpenArray,
     /// Decodes the elements of each array as its description says.
     meant: [Decoder; 2],
-    /// Decodes stored numbers.
-    stored: Decoder,
+    /// Decodes the stored numbers of each array.
+    stored: [Decoder; 2],
     options: &'a DiffOptions,
-    elbyte: usize,
-    /// Reads a number of the element; `None` if elements are not numbers.
-    read: Option<ReadNumber>,
-    is_complex: bool,
+    /// Bytes of an element of each array.
+    elbyte: [usize; 2],
+    numbers: [ElementNumbers; 2],
+    is_same_type: bool,
     /// The differences. `l2` is the sum of the squared distances.
     found: ElementsDiff,
 }
@@ -267,33 +297,41 @@ impl<'a> Comparison<'a> {
             let description = one.description.as_ref().or(other.description.as_ref());
             Decoder::new(one.element(), description, false)
         };
-        let element = array.element();
-        let element = if element == ElementType::BOOL { ElementType::UINT8 } else { element };
-        let read = read_number(real_type(element));
+        let elements = sides.map(OpenArray::read_as);
+        let numbers = elements.map(ElementNumbers::of);
         Self {
             array,
             meant: [meant(sides[0], sides[1]), meant(sides[1], sides[0])],
-            stored: Decoder::new(element, None, true),
+            stored: elements.map(|element| Decoder::new(element, None, true)),
             options,
-            elbyte: usize::try_from(element.elbyte()).unwrap_or(usize::MAX),
-            read,
-            is_complex: real_type(element) != element,
+            elbyte: elements.map(|element| usize::try_from(element.elbyte()).unwrap_or(usize::MAX)),
+            numbers,
+            is_same_type: elements[0] == elements[1],
             found: ElementsDiff {
-                distance: read.map(|_| Distance::default()),
+                distance: numbers[0].read.map(|_| Distance::default()),
                 ..ElementsDiff::default()
             },
         }
     }
 
+    /// Returns whether elements of both types are real numbers, or of both are complex.
+    fn are_numbers(&self) -> bool {
+        let [a, b] = &self.numbers;
+        a.read.is_some() && b.read.is_some() && a.is_complex == b.is_complex
+    }
+
     /// Compares the next elements of both arrays.
     fn add(&mut self, a: &[u8], b: &[u8]) {
-        let elements = a.chunks_exact(self.elbyte).zip(b.chunks_exact(self.elbyte));
+        let elements = a.chunks_exact(self.elbyte[0]).zip(b.chunks_exact(self.elbyte[1]));
         let first = self.found.count;
         self.found.count += elements.len() as u64;
-        if a == b {
+        if self.is_same_type && a == b {
             return;
         }
-        for (number, (a, b)) in (first..).zip(elements).filter(|(_, (a, b))| a != b) {
+        for (number, (a, b)) in (first..).zip(elements) {
+            if self.is_same_type && a == b {
+                continue;
+            }
             if self.differ(number, a, b) {
                 self.found.differing += 1;
                 if self.found.first.is_none() {
@@ -305,7 +343,10 @@ impl<'a> Comparison<'a> {
 
     /// Returns whether two elements with different bytes differ by more than the tolerance.
     fn differ(&mut self, number: u64, bytes_a: &[u8], bytes_b: &[u8]) -> bool {
-        let Some((a, b)) = self.parts(bytes_a).zip(self.parts(bytes_b)) else { return true };
+        let Some((a, b)) = self.numbers[0].parts(bytes_a).zip(self.numbers[1].parts(bytes_b))
+        else {
+            return true;
+        };
         match (size(a).is_nan(), size(b).is_nan()) {
             (true, true) => return false,
             (false, false) => {}
@@ -336,18 +377,13 @@ impl<'a> Comparison<'a> {
         distance > tolerance.max(relative)
     }
 
-    fn parts(&self, bytes: &[u8]) -> Option<ElementParts> {
-        let read = self.read?;
-        let (re, im) = bytes.split_at(if self.is_complex { self.elbyte / 2 } else { self.elbyte });
-        Some((read(re), self.is_complex.then(|| read(im))))
-    }
-
     fn place(&self, number: u64, a: &[u8], b: &[u8]) -> DiffPlace {
         let index = self.array.index(number);
         let [of_a, of_b] = &self.meant;
         let meant = [of_a.decode(a).to_string(), of_b.decode(b).to_string()];
-        let stored = [a, b].map(|bytes| self.stored.decode(bytes).to_string());
-        let is_number = self.read.is_some();
+        let [of_a, of_b] = &self.stored;
+        let stored = [of_a.decode(a).to_string(), of_b.decode(b).to_string()];
+        let is_number = self.numbers[0].read.is_some();
         // Texts may differ after their end.
         let is_plain = meant == stored || (!is_number && meant[0] == meant[1]);
         let ([a, b], stored) =
@@ -356,21 +392,24 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Returns the distance between two numbers of one type.
+/// Returns the distance between two numbers. It is 0 only if they are equal.
+#[expect(clippy::float_cmp, reason = "equal numbers have the distance 0")]
 fn apart(a: Number, b: Number) -> f64 {
-    match (a, b) {
-        (Number::Int(a), Number::Int(b)) => Number::UInt(a.abs_diff(b)).to_f64(),
-        (Number::UInt(a), Number::UInt(b)) => Number::UInt(a.abs_diff(b)).to_f64(),
+    match (a, b, whole(a).zip(whole(b))) {
+        (Number::UInt(a), Number::UInt(b), _) => Number::UInt(a.abs_diff(b)).to_f64(),
+        (.., Some((a, b))) => Number::UInt(a.abs_diff(b)).to_f64(),
         // The difference of two equal infinities would be NaN.
-        #[expect(clippy::float_cmp, reason = "equal numbers have the distance 0")]
-        (a, b) => {
-            if a.to_f64() == b.to_f64() {
-                0.0
-            } else {
-                (a.to_f64() - b.to_f64()).abs()
-            }
-        }
+        (a, b, None) if a.to_f64() == b.to_f64() => 0.0,
+        (a, b, None) => (a.to_f64() - b.to_f64()).abs(),
     }
+}
+
+/// Returns a number as an integer, if it is one. A large integer is not equal to the float that is nearest to it.
+#[expect(clippy::cast_possible_truncation, reason = "the float is an integer of 128 bits")]
+fn whole(number: Number) -> Option<i128> {
+    let (real, is_integer) = (number.to_f64(), matches!(number, Number::UInt(_)));
+    let is_whole = !is_integer && real.fract() == 0.0 && real.abs() < 2_f64.powi(127);
+    number.to_integer().or_else(|| is_whole.then_some(real as i128))
 }
 
 /// Returns the magnitude of an element; NaN if one of its parts is NaN.

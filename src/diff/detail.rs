@@ -125,7 +125,7 @@ impl Details<'_> {
                 (array.header, array.elements) = compare(&first, &second, self.options)?;
             }
             // The storage of arrays with different shapes or types need not be reported.
-            if array.elements.is_some() {
+            if array.elements.is_some() && array.header.iter().all(|field| field.field != "type") {
                 array.stored = stored_otherwise(&first, &second);
             }
             Ok(array)

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 pub use self::options::DiffOptions;
 pub use self::report::{
-    ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffPlace, DiffSide, Distance,
-    ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
+    Agreement, ArrayChange, ArrayDiff, DescriptionDifference, DiffCounts, DiffPlace, DiffSide,
+    Distance, ElementsDiff, FieldDifference, FileDifference, MemberChange, MemberDiff, PackDiff,
 };
 
 use self::arrays::{OpenArray, compare};
@@ -30,6 +30,7 @@ use crate::digest::Algorithm;
 use crate::error::{Error, Result};
 use crate::finding;
 use crate::fs::File;
+use crate::ndl::Ndarray;
 use crate::pack::PACK_DOCUMENT;
 use crate::pipeline;
 use crate::progress::Progress;
@@ -100,11 +101,16 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         return OpenArray::open(path, progress);
     }
     let pack = Pack::open_watched(path, progress)?;
-    let member = &*pack.resolve(member)?;
+    let member = pack.resolve(member)?;
+    member_of(&pack, &member, progress)
+}
+
+/// Opens an array of a pack, and checks it against the manifest.
+fn member_of(pack: &Pack, member: &str, progress: &Progress) -> Result<OpenArray> {
     let array = pack.array(member)?;
     let blob = if let Some((start, _)) = array.offsets()? {
         pack.copy_to(member, &mut std::io::sink())?;
-        let file = Arc::new(File::open(path)?.watched(progress));
+        let file = Arc::new(File::open(pack.archive().path())?.watched(progress));
         Blob { file, start, len: array.file_size() }
     } else {
         let scratch = blob::scratch(progress)?;
@@ -112,6 +118,18 @@ fn array(path: &Path, member: &str, progress: &Progress) -> Result<OpenArray> {
         Blob::whole(scratch)?
     };
     OpenArray::new(member, &blob, array.description()?)
+}
+
+/// Compares an array of a pack with that in a RawArray file, which has a name and a description.
+pub(crate) fn compare_member(
+    pack: &Pack,
+    member: &str,
+    (name, file, description): (&str, File, Ndarray),
+    progress: &Progress,
+) -> Result<(Vec<FieldDifference>, Option<ElementsDiff>)> {
+    let ours = member_of(pack, member, progress)?;
+    let theirs = OpenArray::new(name, &Blob::whole(file)?, Some(description))?;
+    compare(&ours, &theirs, &DiffOptions::default())
 }
 
 /// Compares two packs: archives of any kind, or directories.

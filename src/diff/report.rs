@@ -28,7 +28,7 @@ pub struct ArrayDiff {
     pub shape: Vec<u64>,
     /// Differences of the headers, and of the bytes after the data.
     pub header: Vec<FieldDifference>,
-    /// Differences of the elements; absent if types or shapes differ.
+    /// Differences of the elements; absent if shapes differ, or if types differ and are not both numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<ElementsDiff>,
 }
@@ -103,6 +103,42 @@ pub struct Distance {
     pub max: f64,
     /// The largest distance relative to the larger magnitude of the two elements.
     pub relative: f64,
+}
+
+/// The result of a comparison of the numbers of two arrays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Agreement {
+    /// Shapes, types and all elements are the same.
+    SameNumbers,
+    /// Shapes and all elements are the same, but the types differ, such as `int16` and `float64`.
+    SameNumbersOtherType,
+    /// Shapes or elements differ.
+    Differs,
+    /// Only the source has the array.
+    MissingInPack,
+    /// Only the pack has the array.
+    MissingInSource,
+}
+
+impl Agreement {
+    /// Returns what the differences of two headers and of their elements say.
+    pub fn of(header: &[FieldDifference], elements: Option<&ElementsDiff>) -> Self {
+        let is_other = |field: &FieldDifference| field.field == "type";
+        match elements {
+            Some(elements) if elements.differing > 0 => Self::Differs,
+            Some(_) if header.iter().any(is_other) => Self::SameNumbersOtherType,
+            Some(_) => Self::SameNumbers,
+            None => Self::Differs,
+        }
+    }
+
+    /// Returns whether both arrays have the same numbers.
+    pub fn is_same(self) -> bool {
+        matches!(self, Self::SameNumbers | Self::SameNumbersOtherType)
+    }
 }
 
 impl ArrayDiff {
@@ -256,7 +292,8 @@ pub struct ArrayChange {
     pub header: Vec<FieldDifference>,
     /// Differences of the storage, except for the elements.
     pub stored: Vec<FieldDifference>,
-    /// Differences of the elements; absent if the file is the same, or if types or shapes differ.
+    /// Differences of the elements; absent if the file is the same, if shapes differ, or if types differ and are not both
+    /// numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elements: Option<ElementsDiff>,
 }

@@ -1,6 +1,8 @@
 //! Reading packs: arrays, slices, values and statistics.
 
 pub(crate) mod blocks;
+#[cfg(feature = "full")]
+pub(crate) mod content;
 pub(crate) mod corners;
 pub(crate) mod manifests;
 pub(crate) mod open;

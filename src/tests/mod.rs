@@ -61,6 +61,8 @@ fn schemas_are_generated_from_the_reports() {
         "verify" "output of `verify --json`" VerifyReport;
         "audit" "output of `audit --json`" AuditReport;
         "manifest" "output of `manifest --json`" ManifestReport;
+        "verify-against" "second line of `verify --against --json`" ContentComparison;
+        "manifest-content" "output of `manifest --content --json`" ContentReport;
         "list" "output of `list --json`" Listing;
         "info-array" "output of `info --json` for an array" ArrayInfo;
         "info-pack" "output of `info --json` for a pack" PackInfo;

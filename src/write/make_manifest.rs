@@ -218,18 +218,18 @@ fn free(path: &Path, options: &ManifestOptions) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// A file in the manifest.
+/// A file in the manifest, or an array.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct ListedFile<'a> {
-    /// Name of the file as in the manifest, without escapes.
+pub(crate) struct ListedFile<'a> {
+    /// Name of the file as in the manifest, without escapes; for content digests, that of the array.
     name: &'a str,
     /// Its digest in lower-case hexadecimal digits.
     #[cfg_attr(test, schemars(with = "String", regex(pattern = "^([0-9a-f]{64}|[0-9a-f]{128})$")))]
     digest: Digest,
 }
 
-fn listed<S: Serializer>(manifest: &Manifest, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn listed<S: Serializer>(manifest: &Manifest, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(
         manifest
             .entries()

@@ -178,6 +178,9 @@ impl Outputs {
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(!results.is_empty(), "{command:?}");
         for result in &results {
+            // The second line of `verify --against`.
+            let is_second = name == "verify" && result["source"].is_string();
+            let name = if is_second { "verify-against" } else { name };
             let faults: Vec<_> = self.schemas[name]
                 .1
                 .iter_errors(result)
@@ -366,6 +369,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     faulty(home.path(), &mut outputs);
     block_digests(home.path(), &mut outputs);
     two_arrays(&mut outputs);
+    contents(&mut outputs);
     two_packs(&mut outputs);
     // Every described key occurs. Findings have the same keys everywhere, and `verify` covers all.
     for name in outputs.schemas.keys().filter(|name| !["ndl", "progress"].contains(&name.as_str()))
@@ -410,6 +414,25 @@ fn two_arrays(outputs: &mut Outputs) {
         outputs.check("diff-arrays", status, &mut diff);
     }
     outputs.check("reshape", 0, ra_pack().arg("reshape").arg(file("a.ra")).args(["3", "2"]));
+}
+
+/// Lists content digests, and compares a pack with a source that differs.
+fn contents(outputs: &mut Outputs) {
+    let scaled = "ndarrays: {a: {shape: [2], type: uint8, attributes: {scale_factor: 0.5}}}\n";
+    let home = Experiment::new()
+        .array("p/a.ra", UINT8, &[2], &[1, 2])
+        .file("p/a.yaml", scaled)
+        .array("s/a.ra", Element(2, 2), &[2], &[1, 0, 3, 0])
+        .array("s/b.ra", UINT8, &[1], &[1])
+        .file("s/cut.ra", "rawarray");
+    let at = |name: &str| home.path().join(name);
+    let mut content = ra_pack();
+    outputs.check("manifest-content", 1, content.args(["manifest", "--content"]).arg(at("s")));
+    fs::remove_file(at("s/cut.ra")).unwrap();
+    ra_pack().arg("create").arg(at("p")).arg("-o").arg(at("p.zip")).assert().success();
+    let mut against = ra_pack();
+    against.arg("verify").arg(at("p.zip")).arg("--against").arg(at("s"));
+    assert_eq!(outputs.check("verify", 1, &mut against).len(), 2);
 }
 
 /// Compares packs that differ in every way.

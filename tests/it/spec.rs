@@ -367,6 +367,9 @@ fn every_array_of_the_vectors_is_read_as_expected() {
         if cfg!(target_endian = "little") {
             assert_eq!(Digest::sha256(&decoded.data).to_string(), sha256, "{name}");
         }
+        let (pack, member) = ra_pack::Pack::of_array(self::vector(file)).unwrap();
+        let content = pack.array(&member).unwrap().content_digest().unwrap().to_string();
+        assert_eq!(json!(content), vector["content_sha256"], "{name}");
     }
 }
 

@@ -183,12 +183,12 @@ impl PackedArray {
     }
 
     /// Returns the header with the fastest index first. Some files list it last.
-    pub(super) fn laid_out(&self, header: Header) -> Header {
+    pub(crate) fn laid_out(&self, header: Header) -> Header {
         if self.order == Order::RowUnreversed { header.reversed() } else { header }
     }
 
     /// Returns whether the last index is the fastest.
-    pub(super) fn is_reversed(&self) -> bool {
+    pub(crate) fn is_reversed(&self) -> bool {
         self.order != Order::Column
     }
 
