@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any as _Any
 
 from ._array import Plot
 from ._audit import audit, audit_report
+from ._content import content_digest
 from ._convert import convert, refs
 from ._describe import describe
 from ._errors import (
@@ -116,6 +117,7 @@ __all__ = [
     "__version__",
     "audit",
     "audit_report",
+    "content_digest",
     "convert",
     "create",
     "describe",

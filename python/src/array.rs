@@ -451,6 +451,25 @@ impl Array {
         Ok(is_proved)
     }
 
+    /// Return the content digest, as :func:`content_digest` does for other arrays. The array is read in bounded memory and
+    /// checked against the manifest of the pack.
+    ///
+    /// Returns
+    /// -------
+    /// str
+    ///     64 hexadecimal digits.
+    ///
+    /// Raises
+    /// ------
+    /// Damaged
+    ///     If the content is not what the manifest lists.
+    fn content_digest(&self, py: Python<'_>) -> PyResult<String> {
+        let digest = |packed: &PackedArray| Ok((packed.content_digest()?, packed.is_proved(true)?));
+        let (digest, is_proved) = self.run(py, u64::MAX, digest)?;
+        self.note(is_proved);
+        Ok(digest.to_string())
+    }
+
     /// Compute statistics of the values in bounded memory. The content is checked against the manifest.
     ///
     /// Parameters
