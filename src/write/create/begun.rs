@@ -280,6 +280,21 @@ impl<'w> BegunArchive<'w> {
         self.file.iter_mut().for_each(|file| file.is_abandoned = true);
     }
 
+    /// Returns an error if other processes cannot write parts of the archive.
+    pub(super) fn check_shards(&self, options: &CreateOptions) -> Result<()> {
+        let is_file = self.delivery.is_none() && self.journal.is_none();
+        if is_file && self.takes_members(options) {
+            return Ok(());
+        }
+        let why = "shards need a file: a zip or tar without compression and without a journal";
+        Err(Error::options(why.to_owned()))
+    }
+
+    /// Returns the shards of the open file.
+    pub(super) fn shards(&self) -> &Shards {
+        self.shards.as_ref().expect("the file is shared")
+    }
+
     /// Opens the file that other processes write as well, instead of one of its own.
     pub(super) fn open_shared(&mut self, shards: Shards, options: &CreateOptions) -> Result<()> {
         (self.file, self.shards) = (None, Some(shards));

@@ -22,8 +22,8 @@ use self::payload::PayloadMembers;
 use self::plan::{CreatePlan, PackedFiles};
 #[cfg(test)]
 pub(crate) use self::plan::{push_block_head, push_block_line};
+pub use self::shards::ShardReport;
 use self::shards::Shards;
-pub use self::shards::{ShardReport, create_shard, join_shards};
 use crate::archive::{Archive, Container};
 use crate::digest::{Algorithm, Digest};
 use crate::error::{Error, Result};
@@ -38,7 +38,7 @@ use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::manifests::{self, signatures_of};
-use crate::verify::{VerifyOptions, verify};
+use crate::verify::{Shard, VerifyOptions, verify};
 use crate::write::companions::{self, sign};
 use crate::write::survey::{self, SourceEntry};
 
@@ -141,6 +141,68 @@ pub fn create_to(
 ) -> Result<CreateReport> {
     let begun = &mut BegunArchive::for_writer(sink, options)?;
     create_from(Source::directory(source.as_ref()), begun, options)
+}
+
+/// Packs one shard of the large files of the directory `source` into their places in `archive`, so that several
+/// processes or machines pack one directory. [`join_shards`] completes the archive.
+///
+/// Until then, the archive has its name and `.unfinished`, and a directory with its name and `.shards` has a record of
+/// each shard. All processes need the same files, the same options and locks that work in the directory of the archive.
+/// A shard can be packed again at any time. Files are not divided between shards.
+///
+/// # Errors
+///
+/// As [`create`](create()), and [`Error::Options`] for archives that are compressed, have a journal, or are not
+/// files.
+pub fn create_shard(
+    source: impl AsRef<Path>,
+    archive: impl AsRef<Path>,
+    shard: Shard,
+    options: &CreateOptions,
+) -> Result<ShardReport> {
+    let source = source.as_ref();
+    let mut begun = BegunArchive::new(archive.as_ref(), options)?;
+    begun.check_shards(options)?;
+    check_source(source, &begun.path, options)?;
+    begun.open(options)?;
+    let (container, jobs) = (begun.container, pipeline::jobs(options.jobs));
+    let (placement, algorithms) = (&begun.placement.clone(), &*begun.algorithms.clone());
+    let members =
+        PayloadMembers { source, is_staged: false, placement, options, container, old: None };
+    options.progress.stage("reading", 0, 0);
+    let (mut entries, findings) =
+        survey::names(source, &options.exclude, &[], options.dereference, &options.progress)?;
+    members.mark_implied(&mut entries);
+    let survey = members.survey(entries, findings, &mut begun.writer(options, jobs)?, false)?;
+    let plan = CreatePlan::new(survey, members, &begun.path)?;
+    // Nothing is shared before all is checked.
+    begun.open_shared(Shards::begin(&begun.path, options)?, options)?;
+    let (written, findings) =
+        plan.write_shard(begun.writer(options, jobs)?, algorithms, shard, jobs)?;
+    options.progress.stage("finishing", 0, 0);
+    begun.pending().sync()?;
+    let (files, bytes) = begun.shards().record(shard, &written)?;
+    Ok(ShardReport { target: begun.path, shard, files, bytes, findings })
+}
+
+/// Completes an archive after all its shards were packed by [`create_shard`]. Its bytes are those that
+/// [`create`](create()) writes.
+///
+/// Shards that are still being packed are waited for. If a shard is missing, or a file changed since its shard was
+/// packed, nothing is lost: pack that shard again, and join again.
+///
+/// # Errors
+///
+/// As [`create_shard`], and [`Error::WrongTarget`] with the shards that must be packed.
+pub fn join_shards(
+    source: impl AsRef<Path>,
+    archive: impl AsRef<Path>,
+    options: &CreateOptions,
+) -> Result<CreateReport> {
+    let mut begun = BegunArchive::new(archive.as_ref(), options)?;
+    begun.check_shards(options)?;
+    begun.open_shared(Shards::join(&begun.path, options)?, options)?;
+    create_from(Source::directory(source.as_ref()), &mut begun, options)
 }
 
 /// The content of a new archive.

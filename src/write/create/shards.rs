@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::options::CreateOptions;
 use super::payload::PayloadMembers;
-use super::{BegunArchive, CreateOptions, CreateReport, Source, check_source, create_from};
 use crate::archive::{How, Reserved};
 use crate::digest::{Algorithm, BlockDigest, Digest, Digests};
 use crate::error::{Error, Result};
@@ -15,12 +15,10 @@ use crate::finding::Finding;
 use crate::fs::{self, Stamp, Turn, UNFINISHED_SUFFIX, Walked, beside, write_new};
 use crate::message::{Message, listed};
 use crate::path::escape_path;
-use crate::pipeline;
 use crate::read::manifests::MAX_MANIFEST;
 use crate::time::Timestamp;
 use crate::verify::Shard;
-use crate::write::create::plan::CreatePlan;
-use crate::write::survey::{self, SourceEntry};
+use crate::write::survey::SourceEntry;
 
 /// Suffix of the directory with the records of the shards.
 const SHARDS_SUFFIX: &str = ".shards";
@@ -33,7 +31,7 @@ const MOST_NAMES: usize = 8;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShardReport {
-    /// The archive that [`join_shards`] completes.
+    /// The archive that [`join_shards`](super::join_shards) completes.
     pub target: PathBuf,
     /// The shard that was written, such as `2/8`.
     #[cfg_attr(test, schemars(with = "String"))]
@@ -44,76 +42,6 @@ pub struct ShardReport {
     pub bytes: u64,
     /// Warnings. Nothing is written if there are errors.
     pub findings: Vec<Finding>,
-}
-
-/// Packs one shard of the large files of the directory `source` into their places in `archive`, so that several
-/// processes or machines pack one directory. [`join_shards`] completes the archive.
-///
-/// Until then, the archive has its name and `.unfinished`, and a directory with its name and `.shards` has a record of
-/// each shard. All processes need the same files, the same options and locks that work in the directory of the archive.
-/// A shard can be packed again at any time. Files are not divided between shards.
-///
-/// # Errors
-///
-/// As [`create`](super::create), and [`Error::Options`] for archives that are compressed, have a journal, or are not
-/// files.
-pub fn create_shard(
-    source: impl AsRef<Path>,
-    archive: impl AsRef<Path>,
-    shard: Shard,
-    options: &CreateOptions,
-) -> Result<ShardReport> {
-    let source = source.as_ref();
-    let mut begun = BegunArchive::new(archive.as_ref(), options)?;
-    let records = Shards::directory_of(&begun, options)?;
-    check_source(source, &begun.path, options)?;
-    begun.open(options)?;
-    let (container, jobs) = (begun.container, pipeline::jobs(options.jobs));
-    let (placement, algorithms) = (&begun.placement.clone(), &*begun.algorithms.clone());
-    let members =
-        PayloadMembers { source, is_staged: false, placement, options, container, old: None };
-    options.progress.stage("reading", 0, 0);
-    let (mut entries, findings) =
-        survey::names(source, &options.exclude, &[], options.dereference, &options.progress)?;
-    members.mark_implied(&mut entries);
-    let survey = members.survey(entries, findings, &mut begun.writer(options, jobs)?, false)?;
-    let plan = CreatePlan::new(survey, members, &begun.path)?;
-    // Nothing is shared before all is checked.
-    begun.open_shared(Shards::begin(&begun, options)?, options)?;
-    let (written, findings) =
-        plan.write_shard(begun.writer(options, jobs)?, algorithms, shard, jobs)?;
-    options.progress.stage("finishing", 0, 0);
-    begun.pending().sync()?;
-    let record: Vec<_> = written.iter().map(WrittenFile::of).collect();
-    write_new(&records.join(name_of(shard)), true, |sink| {
-        Ok(serde_json::to_writer(sink, &record)?)
-    })?;
-    Ok(ShardReport {
-        target: begun.path.clone(),
-        shard,
-        files: record.len() as u64,
-        bytes: record.iter().map(|file| file.size).sum(),
-        findings,
-    })
-}
-
-/// Completes an archive after all its shards were packed by [`create_shard`]. Its bytes are those that
-/// [`create`](super::create) writes.
-///
-/// Shards that are still being packed are waited for. If a shard is missing, or a file changed since its shard was
-/// packed, nothing is lost: pack that shard again, and join again.
-///
-/// # Errors
-///
-/// As [`create_shard`], and [`Error::WrongTarget`] with the shards that must be packed.
-pub fn join_shards(
-    source: impl AsRef<Path>,
-    archive: impl AsRef<Path>,
-    options: &CreateOptions,
-) -> Result<CreateReport> {
-    let mut begun = BegunArchive::new(archive.as_ref(), options)?;
-    begun.open_shared(Shards::join(&begun, options)?, options)?;
-    create_from(Source::directory(source.as_ref()), &mut begun, options)
 }
 
 /// The shards of an archive.
@@ -149,25 +77,33 @@ fn name_of(shard: Shard) -> String {
 
 impl Shards {
     /// Prepares the directory of the records.
-    fn begin(begun: &BegunArchive<'_>, options: &CreateOptions) -> Result<Self> {
-        let directory = Self::directory_of(begun, options)?;
-        if fs::exists(&begun.path) && !options.force {
-            return Err(Error::AlreadyExists { path: begun.path.clone() });
+    pub(super) fn begin(archive: &Path, options: &CreateOptions) -> Result<Self> {
+        let directory = beside(archive, SHARDS_SUFFIX);
+        if fs::exists(archive) && !options.force {
+            return Err(Error::AlreadyExists { path: archive.to_owned() });
         }
-        let unfinished = beside(&begun.path, UNFINISHED_SUFFIX);
+        let unfinished = beside(archive, UNFINISHED_SUFFIX);
         if fs::exists(&unfinished) && !fs::exists(&directory) {
             let why = "is left by a writer that was stopped, or another writer uses it; make a pack of \
                        it with `ra-pack salvage`, then delete it and its manifest";
             return Err(Error::wrong_target(unfinished, why));
         }
         fs::create_root(&directory)?;
-        Self::locked(begun, directory, true, options)
+        Self::locked(archive, directory, true, options)
+    }
+
+    /// Records the files of a shard, which are in the archive. Returns their number and bytes.
+    pub(super) fn record(&self, shard: Shard, written: &[SourceEntry]) -> Result<(u64, u64)> {
+        let files: Vec<_> = written.iter().map(WrittenFile::of).collect();
+        let path = self.directory.join(name_of(shard));
+        write_new(&path, true, |sink| Ok(serde_json::to_writer(sink, &files)?))?;
+        Ok((files.len() as u64, files.iter().map(|file| file.size).sum()))
     }
 
     /// Reads the records of all shards.
-    fn join(begun: &BegunArchive<'_>, options: &CreateOptions) -> Result<Self> {
-        let directory = Self::directory_of(begun, options)?;
-        let mut this = Self::locked(begun, directory, false, options)?;
+    pub(super) fn join(archive: &Path, options: &CreateOptions) -> Result<Self> {
+        let directory = beside(archive, SHARDS_SUFFIX);
+        let mut this = Self::locked(archive, directory, false, options)?;
         let shard_of = |found: Walked| {
             let name = found.path.ok()?;
             let (number, count) = name.as_str().strip_suffix(".json")?.split_once("-of-")?;
@@ -201,18 +137,8 @@ impl Shards {
         Ok(this)
     }
 
-    /// Returns the path of the directory of the records for an archive that can have shards.
-    fn directory_of(begun: &BegunArchive<'_>, options: &CreateOptions) -> Result<PathBuf> {
-        let is_file = begun.delivery.is_none() && options.journal.is_none();
-        if !is_file || !begun.takes_members(options) {
-            let why = "shards need a file: a zip or tar without compression and without a journal";
-            return Err(Error::options(why.to_owned()));
-        }
-        Ok(beside(&begun.path, SHARDS_SUFFIX))
-    }
-
     fn locked(
-        begun: &BegunArchive<'_>,
+        archive: &Path,
         directory: PathBuf,
         is_shared: bool,
         options: &CreateOptions,
@@ -220,13 +146,13 @@ impl Shards {
         let turn = Turn::take(&directory, is_shared, &options.progress)?;
         // Another process may have joined the shards while this one waited.
         if !fs::exists(&directory) {
-            if fs::exists(&begun.path) && !options.force {
-                return Err(Error::AlreadyExists { path: begun.path.clone() });
+            if fs::exists(archive) && !options.force {
+                return Err(Error::AlreadyExists { path: archive.to_owned() });
             }
             let why = "does not exist: no shard is packed, or the shards are joined already";
             return Err(Error::wrong_target(directory, why));
         }
-        let (archive, written) = (begun.path.clone(), HashMap::new());
+        let (archive, written) = (archive.to_owned(), HashMap::new());
         Ok(Self { archive, directory, _turn: turn, written })
     }
 
