@@ -111,7 +111,7 @@ fn missing_and_changed_shards_are_named_and_can_be_packed_again() {
     let shared = Shared { source: experiment.path(), archive: archive.clone(), options: vec![] };
     shared.run(&["--join"]).exits(2).says(&["a.zip.shards` does not exist: no shard is packed"]);
     shared.shard("2/3").exits(0);
-    let missing = ["the shards 1/3, 3/3 are not packed; pack them with --shard, and join again"];
+    let missing = ["a.zip` lacks shards: 1/3, 3/3; pack them with --shard, and join again"];
     shared.run(&["--join"]).exits(2).says(&missing);
     shared.shard("1/3").exits(0);
     shared.shard("3/3").exits(0);
@@ -121,7 +121,10 @@ fn missing_and_changed_shards_are_named_and_can_be_packed_again() {
     let mut bytes = fs::read(&changed).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&changed, &bytes).unwrap();
-    shared.run(&["--join"]).exits(2).says(&["the shards 3/3 changed; pack them with --shard"]);
+    shared
+        .run(&["--join"])
+        .exits(2)
+        .says(&["has files that changed in shards: 3/3; pack them with --shard"]);
     assert!(!archive.exists());
     shared.shard("3/3").exits(0);
     // A file that moves all others.
@@ -132,7 +135,10 @@ fn missing_and_changed_shards_are_named_and_can_be_packed_again() {
         shared.shard(shard).exits(0);
     }
     // Digests that no shard has computed.
-    shared.run(&["--join", "--digest", "sha256,sha512"]).exits(2).says(&["changed; pack them"]);
+    shared
+        .run(&["--join", "--digest", "sha256,sha512"])
+        .exits(2)
+        .says(&["has files that changed in shards: 1/3, 2/3, 3/3; pack"]);
     shared.run(&["--join"]).exits(0);
     assert_eq!(names_in(scratch.path()), ["a.zip", "a.zip.manifest-sha256.txt"]);
     ra("verify", &[&archive], &[]).exits(0);
@@ -200,7 +206,7 @@ fn records_that_contradict_are_refused() {
     }
     let sha256 = text.find("\"sha256\":\"").unwrap() + 10;
     fs::write(&record, format!("{}x{}", &text[..sha256], &text[sha256 + 1..])).unwrap();
-    shared.run(&["--join"]).exits(2).says(&["the shards 1/1 changed"]);
+    shared.run(&["--join"]).exits(2).says(&["has files that changed in shards: 1/1"]);
     fs::write(&record, &text).unwrap();
     shared.shard("2/2").exits(0);
     shared.run(&["--join"]).exits(2).says(&["has shards of 1 and of 2; delete it"]);

@@ -31,7 +31,7 @@ const MOST_NAMES: usize = 8;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ShardReport {
-    /// The archive that [`join_shards`](super::join_shards) completes.
+    /// The archive, which does not exist before all shards are joined.
     pub target: PathBuf,
     /// The shard that was written, such as `2/8`.
     #[cfg_attr(test, schemars(with = "String"))]
@@ -123,7 +123,7 @@ impl Shards {
         let all = (1..=count.max(1)).filter_map(|number| Shard::new(number, count.max(1)));
         let missing: Vec<_> = all.filter(|shard| packed.binary_search(shard).is_err()).collect();
         if !missing.is_empty() {
-            return Err(this.incomplete("are not packed", &missing));
+            return Err(this.incomplete("lacks shards", &missing));
         }
         for shard in packed {
             let path = this.directory.join(name_of(shard));
@@ -158,10 +158,8 @@ impl Shards {
 
     /// Makes the error about shards that must be packed.
     fn incomplete(&self, why: &str, shards: &[Shard]) -> Error {
-        let message = Message::from(format!(
-            "is not complete: the shards {} {why}; pack them with ",
-            listed(shards, MOST_NAMES)
-        ));
+        let message = format!("{why}: {}; pack them with ", listed(shards, MOST_NAMES));
+        let message = Message::from(message);
         let message = message.option("shard").text(", and join again");
         Error::wrong_target(&self.archive, message)
     }
@@ -204,7 +202,11 @@ impl Shards {
             return Err(Error::wrong_target(&self.archive, message.option("shard")));
         }
         changed.dedup();
-        if changed.is_empty() { Ok(()) } else { Err(self.incomplete("changed", &changed)) }
+        if changed.is_empty() {
+            Ok(())
+        } else {
+            Err(self.incomplete("has files that changed in shards", &changed))
+        }
     }
 
     /// Deletes the records of a complete archive.
