@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -13,6 +13,9 @@ from . import _dask, _ra_pack
 from ._errors import Mismatch, Unsupported
 from ._operations import Layout, Path
 from ._reports import CreateReport
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class WriterOptions(TypedDict, total=False):
@@ -34,7 +37,31 @@ class WriterOptions(TypedDict, total=False):
     journal: bool | int
 
 
-class PackWriter:
+class _Finished:
+    """A context manager that finishes what was written, and aborts it after an exception."""
+
+    def finish(self) -> object:
+        raise NotImplementedError
+
+    def abort(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> "Self":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.finish()
+        else:
+            self.abort()
+
+
+class PackWriter(_Finished):
     """A writer of packs, from arrays and files in any order.
 
     The archive appears under its name when :meth:`finish` has written and synced it. Until then, small arrays are in
@@ -364,25 +391,11 @@ class PackWriter:
         """Delete everything that was added, and write no archive."""
         self._writer.abort()
 
-    def __enter__(self) -> "PackWriter":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.finish()
-        else:
-            self.abort()
-
     def __repr__(self) -> str:
         return f"<ra_pack.PackWriter `{self._path}`>"
 
 
-class ArrayStream:
+class ArrayStream(_Finished):
     """An array to which blocks are appended, from :meth:`PackWriter.array_stream`.
 
     Use it as a context manager, or call :meth:`finish` at the end. Until then, the writer cannot add other content.
@@ -458,20 +471,6 @@ class ArrayStream:
         if self._writer is not None:
             self._writer.abort()
             self._writer = None
-
-    def __enter__(self) -> "ArrayStream":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.finish()
-        else:
-            self.abort()
 
     def __repr__(self) -> str:
         return f"<ra_pack.ArrayStream `{self._name}` {self.shape}>"

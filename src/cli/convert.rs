@@ -251,13 +251,18 @@ fn line(array: &Converted) -> String {
 
 /// Prints a warning for each array of which the output does not hold everything.
 fn print_losses(report: &ConvertReport, output: &Output) {
-    let warn = |text: &str| output.message(&format!("warning: {}", escape(text)));
-    for loss in &report.losses {
-        warn(loss);
-    }
-    for array in report.arrays.iter().filter(|array| !array.losses.is_empty()) {
+    show_losses(report.losses.iter(), output);
+    let lossy = report.arrays.iter().filter(|array| !array.losses.is_empty());
+    let losses = lossy.map(|array| {
         let losses = array.losses.iter().map(|loss| loss.in_words(Words::Command));
-        let losses: Vec<_> = losses.collect();
-        warn(&format!("{}: {}", array.from, losses.join("; ")));
+        format!("{}: {}", array.from, losses.collect::<Vec<_>>().join("; "))
+    });
+    show_losses(losses, output);
+}
+
+/// Prints a warning for each loss.
+pub(super) fn show_losses(losses: impl IntoIterator<Item = impl AsRef<str>>, output: &Output) {
+    for loss in losses {
+        output.message(&format!("warning: {}", escape(loss.as_ref())));
     }
 }

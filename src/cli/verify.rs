@@ -23,6 +23,7 @@ use ra_pack::{Code, Finding, ndl};
 
 use super::audit::{CORRUPT, FUTURE, print_lines};
 use super::common::{self, Common};
+use super::convert::show_losses;
 use super::create::lacks;
 use super::files::{self, FilesFrom};
 use super::output::Output;
@@ -493,12 +494,6 @@ fn content(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {
         output.file(&report.text())?;
     }
     Ok(if report.failed.is_empty() { Ending::Clean } else { Ending::Findings })
-}
-
-fn show_losses(losses: &[String], output: &Output) {
-    for loss in losses {
-        output.message(&format!("warning: {}", escape(loss)));
-    }
 }
 
 fn check(args: &ManifestArgs, output: &Output) -> Result<Ending, Failure> {

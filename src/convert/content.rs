@@ -180,10 +180,11 @@ fn opened(
     Ok((source, arrays))
 }
 
-/// Passes the elements of an array to `take`, with their header and a path next to which elements are staged.
+/// Passes the elements of an array to `take`, in their order or with the dimensions reversed, with their header and a path next to which elements are staged.
 fn give(
     source: &mut SourceArrays,
     (index, item): &SourceArray,
+    reverse: bool,
     options: &ConvertOptions,
     mut take: impl FnMut(&Header, Arranged<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -191,7 +192,7 @@ fn give(
     let beside = std::env::temp_dir().join("content");
     (source.give)(*index, &beside, &mut |mut data, _| {
         data.metadata = Metadata::default();
-        take(header, Arranged::new(data, header, false, &beside, options))
+        take(header, Arranged::new(data, header, reverse, &beside, options))
     })
 }
 
@@ -202,12 +203,13 @@ fn digest_of(
     options: &ConvertOptions,
 ) -> Result<Digest> {
     let (mut found, origin) = (None, Path::new(&array.1.origin));
-    let is_row = array.1.description.order() != Order::Column;
-    give(source, array, options, |header, elements| {
+    let is_column = array.1.description.order() == Order::Column;
+    give(source, array, is_column, options, |header, elements| {
+        let file = if is_column { header.reversed() } else { header.clone() };
         let digest = elements.read_by(|reader| {
             let progress = &options.progress;
             let digest =
-                content_digest(header, is_row, progress, |block| Ok(reader.read_exact(block)?))?;
+                content_digest(&file, true, progress, |block| Ok(reader.read_exact(block)?))?;
             // A reader reports a wrong checksum at its end.
             io::copy(&mut reader.take(1), &mut io::sink())?;
             Ok(digest)
@@ -269,7 +271,7 @@ pub fn compare_content(
         let (agreement, header, elements) = match pair {
             (Some(member), Some(array)) => {
                 let scratch = fs::scratch_file(&std::env::temp_dir().join("content"), progress)?;
-                give(&mut source, &array, options, |header, elements| {
+                give(&mut source, &array, false, options, |header, elements| {
                     scratch.write_all_at(&header.encode(), 0)?;
                     elements.write_at(&scratch, header.header_len()).map(drop)
                 })?;

@@ -28,7 +28,7 @@ pub(crate) use self::walk::{Walked, entries, walk};
 pub(crate) use self::writing::{
     Below, LineFile, PendingDirectory, PendingFile, STAGED, Stamp, TEMPORARY_SUFFIX, Target,
     TargetWriter, Turn, UNFINISHED_SUFFIX, are_neighbours, create_root, is_blocked,
-    is_empty_directory, is_same_name, leftovers, leftovers_in, link_below, remove,
+    is_empty_directory, is_same_name, left_unfinished, leftovers, leftovers_in, link_below, remove,
     remove_directory, replace, restore, rewrite, scratch_file, size_below, sync_directory,
 };
 

@@ -166,18 +166,10 @@ impl<'a> ArchiveWriter<'a> {
         Ok(Placed { digests, record })
     }
 
-    /// Reserves the space of a stored member that is written later.
+    /// Reserves the space of a stored member that is written later, with its header.
     pub(crate) fn reserve(&mut self, member: &NewMember<'_>) -> Result<Placed> {
         let record = Record::stored(member, self.at(), 0);
-        push_header(self.container, &mut self.image, member, &record)?;
         self.flush()?;
-        self.start += member.size + padding(self.container, member).len() as u64;
-        Ok(Placed { digests: Digests::default(), record })
-    }
-
-    /// Leaves the space of a stored member that another process writes.
-    pub(crate) fn skip(&mut self, member: &NewMember<'_>) -> Result<Placed> {
-        let record = Record::stored(member, self.at(), 0);
         let header = new_header(self.container, member, &record)?.len() as u64;
         self.start += header + member.size + padding(self.container, member).len() as u64;
         Ok(Placed { digests: Digests::default(), record })

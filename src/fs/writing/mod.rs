@@ -17,7 +17,8 @@ use std::time::Duration;
 pub(crate) use self::append::LineFile;
 pub(crate) use self::below::Below;
 pub(crate) use self::pending::{
-    UNFINISHED_SUFFIX, leftovers, leftovers_in, replace, restore, rewrite, scratch_file,
+    UNFINISHED_SUFFIX, left_unfinished, leftovers, leftovers_in, replace, restore, rewrite,
+    scratch_file,
 };
 pub(crate) use self::staged::{PendingDirectory, STAGED};
 pub(crate) use self::target::{Target, TargetWriter};

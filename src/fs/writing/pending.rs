@@ -75,9 +75,7 @@ impl PendingFile {
         let (directory, temporary, name) = unfinished_name(target, replace)?;
         let inner = match directory.create_file(&name, false) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let why = "is left by a writer that was stopped, or another writer uses it; make a pack of \
-                           it with `ra-pack salvage`, then delete it and its manifest";
-                return Err(Error::wrong_target(temporary, why));
+                return Err(left_unfinished(temporary));
             }
             made => made.map_err(|error| unwritable(parent_of(target), &error))?,
         };
@@ -176,6 +174,13 @@ fn unfinished_name(target: &Path, replace: bool) -> Result<(Arc<Directory>, Path
     let temporary = beside(target, UNFINISHED_SUFFIX);
     let name = temporary.file_name().unwrap_or_default().to_owned();
     Ok((open_parent(target)?, temporary, name))
+}
+
+/// Makes the error for a file with [`UNFINISHED_SUFFIX`] that another writer has made.
+pub(crate) fn left_unfinished(path: PathBuf) -> Error {
+    let why = "is left by a writer that was stopped, or another writer uses it; make a pack of \
+               it with `ra-pack salvage`, then delete it and its manifest";
+    Error::wrong_target(path, why)
 }
 
 /// Returns the name under which a file that belongs to a file with this stamp waits until that is replaced.

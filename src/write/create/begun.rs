@@ -263,8 +263,8 @@ impl<'w> BegunArchive<'w> {
             return Ok(None);
         }
         let pending = self.pending();
-        // NFS writes whole pages of bytes after the end that it knows, and what it has not written yet.
-        pending.set_len(end)?;
+        pending.grow(end)?;
+        // NFS writes later what this process has in memory.
         pending.sync()?;
         Ok(pending.temporary().map(Path::to_owned))
     }

@@ -286,7 +286,7 @@ impl<'a> PayloadMembers<'a> {
         jobs: usize,
     ) -> Result<()> {
         for entry in entries.iter_mut().filter(|entry| entry.how.is_some()) {
-            entry.placed = Some(writer.skip(&self.of(entry))?);
+            entry.placed = Some(writer.reserve(&self.of(entry))?);
         }
         writer.grow()?;
         entries.retain(|entry| entry.how == Some(How::Reserved));

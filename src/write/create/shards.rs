@@ -84,9 +84,7 @@ impl Shards {
         }
         let unfinished = beside(archive, UNFINISHED_SUFFIX);
         if fs::exists(&unfinished) && !fs::exists(&directory) {
-            let why = "is left by a writer that was stopped, or another writer uses it; make a pack of \
-                       it with `ra-pack salvage`, then delete it and its manifest";
-            return Err(Error::wrong_target(unfinished, why));
+            return Err(fs::left_unfinished(unfinished));
         }
         fs::create_root(&directory)?;
         Self::locked(archive, directory, true, options)

@@ -531,15 +531,12 @@ impl ArrayStream<'_, '_> {
 
     /// Appends bytes to the data.
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.grows.is_some() {
-            self.put(bytes)?;
-            self.written += bytes.len() as u64;
-            return Ok(());
-        }
-        let left = self.header.data_len() - self.written;
-        if bytes.len() as u64 > left {
-            let reason = format!("expected {left} more bytes of data, found {}", bytes.len());
-            return Err(self.mismatch(reason));
+        if self.grows.is_none() {
+            let left = self.header.data_len() - self.written;
+            if bytes.len() as u64 > left {
+                let reason = format!("expected {left} more bytes of data, found {}", bytes.len());
+                return Err(self.mismatch(reason));
+            }
         }
         self.put(bytes)?;
         self.written += bytes.len() as u64;
