@@ -24,6 +24,7 @@ mod cost; // kilobytes that expand to gigabytes: bounded memory and output
 #[cfg(unix)] // links, pipes, signals
 mod create; // `ra-pack create`: input, output and refusals
 mod damage; // every bit flipped, every length cut: reported, or known to be harmless
+mod deposit; // metadata for repositories, with the validators of others
 mod describe; // `ra-pack describe`: descriptions from headers
 mod describe_update; // `describe --update`: changes, and bytes that must not change
 mod diff; // `ra-pack diff`: two arrays, element by element

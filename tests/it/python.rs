@@ -1,6 +1,7 @@
 //! Support: Python with the modules whose files are read and written.
 //!
-//! The gate installs them into `target/ci-python` and names its interpreter in `RA_PACK_TEST_PYTHON`.
+//! The gate installs them into `target/ci-python` and names its interpreter in `RA_PACK_TEST_PYTHON`. The validators of
+//! metadata for repositories are in `target/ci-python-deposit`, whose interpreter is in `RA_PACK_DEPOSIT_PYTHON`.
 //! Without them, a test is skipped with a message; with `RA_PACK_REQUIRE_TOOLS=1` it fails.
 
 use std::env;
@@ -38,8 +39,18 @@ impl Python {
         if is_there { python.able(modules) } else { missing(directory) }
     }
 
+    /// Returns the interpreter of `RA_PACK_DEPOSIT_PYTHON`, which can import validators of metadata for repositories.
+    #[track_caller]
+    pub(crate) fn of_deposits(modules: &[&str]) -> Option<Self> {
+        Self::named("RA_PACK_DEPOSIT_PYTHON").able(modules)
+    }
+
     fn found() -> Self {
-        let program = env::var_os("RA_PACK_TEST_PYTHON").unwrap_or_else(|| "python3".into());
+        Self::named("RA_PACK_TEST_PYTHON")
+    }
+
+    fn named(variable: &str) -> Self {
+        let program = env::var_os(variable).unwrap_or_else(|| "python3".into());
         Self { program, path: None }
     }
 
