@@ -117,6 +117,7 @@ impl Choice {
             Words::Command => {
                 let name = match self.name {
                     "reinterpret" => "as",
+                    "digests" => "digest",
                     "to" => "format",
                     name => name,
                 };
@@ -137,9 +138,13 @@ impl Choice {
         let (name, value) = match (self.name, self.value.as_deref()) {
             ("no_external_manifest", _) => ("external_manifest", "False".to_owned()),
             ("exclude", Some(value)) => ("exclude", format!("[{}]", literal(value))),
-            (name @ ("attribute" | "set"), Some(value)) => {
+            ("digests", Some(value)) => {
+                ("digests", format!("{:?}", value.split(',').collect::<Vec<_>>()))
+            }
+            (name @ ("attribute" | "set" | "bag_info"), Some(value)) => {
                 let (key, value) = value.split_once('=').unwrap_or((value, "VALUE"));
-                let name = if name == "set" { name } else { "attrs" };
+                let value = value.trim_matches('\'');
+                let name = if name == "attribute" { "attrs" } else { name };
                 (name, format!("{{{:?}: {}}}", key.replace('\'', ""), literal(value)))
             }
             (name, value) => (name, value.map(literal).unwrap_or_default()),

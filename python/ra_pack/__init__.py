@@ -53,7 +53,7 @@ from ._errors import (
     Unsupported,
     WrongTarget,
 )
-from ._operations import create, diff, extract, verify
+from ._operations import create, diff, extract, validate, verify
 from ._pack import Group, Tree
 from ._ra_pack import Array, Pack, __version__, open
 from ._reports import (
@@ -67,6 +67,7 @@ from ._reports import (
     Finding,
     LogLine,
     PackDiff,
+    ValidateReport,
     VerifyReport,
 )
 from ._writer import ArrayStream, PackWriter
@@ -112,6 +113,7 @@ __all__ = [
     "TooLarge",
     "Tree",
     "Unsupported",
+    "ValidateReport",
     "VerifyReport",
     "WrongTarget",
     "__version__",
@@ -125,6 +127,7 @@ __all__ = [
     "extract",
     "open",
     "refs",
+    "validate",
     "verify",
     "write",
 ]

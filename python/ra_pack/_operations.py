@@ -1,4 +1,4 @@
-"""`create`, `verify`, `extract` and `diff`."""
+"""`create`, `verify`, `validate`, `extract` and `diff`."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Any, Literal, overload
 
 from . import _ra_pack
 from ._errors import InvalidOption, NotFound
-from ._reports import ArrayDiff, CreateReport, ExtractReport, PackDiff, VerifyReport
+from ._reports import ArrayDiff, CreateReport, ExtractReport, PackDiff, ValidateReport, VerifyReport
 
 Path = str | os.PathLike[str]
 Layout = Literal["plain", "bagit"]
@@ -18,6 +18,8 @@ def create(
     *,
     attrs: Mapping[str, Any] | None = None,
     layout: Layout = "plain",
+    bag_info: Mapping[str, str | Sequence[str]] | None = None,
+    profile: Path | None = None,
     container: str | None = None,
     compression: str | None = None,
     digests: Sequence[str] = (),
@@ -47,6 +49,10 @@ def create(
         Attributes of the pack, such as its title.
     layout : {'plain', 'bagit'}
         The layout of the pack.
+    bag_info : dict, optional
+        Labels and values for the `bag-info.txt` of a bag. A list of values repeats the label.
+    profile : str or os.PathLike, optional
+        The file of a BagIt profile. A bag that breaks its rules is refused.
     container : str, optional
         The container, if the extension does not give it: `zip`, `tar`, `tar.gz` or `tar.zst`.
     compression : str, optional
@@ -91,6 +97,8 @@ def create(
         If the archive exists and `force` is false.
     """
     options = {name: value for name, value in locals().items() if name not in ("source", "path")}
+    labels = [(label, [value] if isinstance(value, str) else value) for label, value in (bag_info or {}).items()]
+    options["bag_info"] = [(label, value) for label, values in labels for value in values]
     return _ra_pack.create(source, path, options)
 
 
@@ -133,6 +141,45 @@ def verify(
         If the pack cannot be read.
     """
     return _ra_pack.verify(path, fast, only_manifests, strict, jobs, manifest)
+
+
+def validate(
+    path: Path,
+    *,
+    strict: bool = False,
+    metadata: bool = False,
+    profile: Path | None = None,
+    jobs: int | None = None,
+) -> ValidateReport:
+    """Check descriptions against each other and against their arrays. Digests are not computed.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The archive, directory, array or description.
+    strict : bool
+        Treat warnings and extension words in descriptions as errors.
+    metadata : bool
+        Also check for known units, names, a title and other metadata.
+    profile : str or os.PathLike, optional
+        The file of a BagIt profile, whose rules a bag is checked against. It is never fetched.
+    jobs : int, optional
+        The number of threads; one per core by default.
+
+    Returns
+    -------
+    ValidateReport
+        All problems. It is true if there is no error.
+
+    Raises
+    ------
+    Refused
+        If the profile has errors.
+    OSError
+        If the pack or the profile cannot be read.
+    """
+    options = {name: value for name, value in locals().items() if name != "path"}
+    return _ra_pack.validate(path, options)
 
 
 def extract(

@@ -10,7 +10,17 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from ._array import Plot
 from ._index import OuterIndexer, VectorIndexer
 from ._pack import Group, Tree
-from ._reports import ArrayDiff, AuditReport, ConvertReport, CreateReport, DescribeReport, ExtractReport, PackDiff, VerifyReport
+from ._reports import (
+    ArrayDiff,
+    AuditReport,
+    ConvertReport,
+    CreateReport,
+    DescribeReport,
+    ExtractReport,
+    PackDiff,
+    ValidateReport,
+    VerifyReport,
+)
 
 __version__: str
 
@@ -255,6 +265,7 @@ def verify(
     jobs: int | None,
     manifest: _Path | None,
 ) -> VerifyReport: ...
+def validate(path: _Path, options: dict[str, Any]) -> ValidateReport: ...
 def extract(
     path: _Path, directory: _Path | None, patterns: Sequence[str], force: bool, max_size: int | None, jobs: int | None
 ) -> ExtractReport: ...

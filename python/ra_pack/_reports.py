@@ -205,6 +205,35 @@ class VerifyReport:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ValidateReport:
+    """The problems of descriptions and metadata. It is true if there is no error.
+
+    Attributes
+    ----------
+    target : str
+        The path, as given.
+    container : str or None
+        The container: `zip`, `tar`, `directory`, …; None for an array or a description.
+    profile : str or None
+        The URI of the BagIt profile that the bag was checked against.
+    documents, arrays : int
+        The number of descriptions that were read, and of arrays that they were checked against.
+    findings : list of Finding
+        Errors and warnings.
+    """
+
+    target: str
+    documents: int
+    arrays: int
+    findings: list[Finding]
+    container: str | None = None
+    profile: str | None = None
+
+    def __bool__(self) -> bool:
+        return not _has_error(self.findings)
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExtractReport:
     """The files that were unpacked. It is true if there is no error.
 

@@ -59,6 +59,7 @@ fn _ra_pack(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pack::open, module)?)?;
     module.add_function(wrap_pyfunction!(operations::create, module)?)?;
     module.add_function(wrap_pyfunction!(operations::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(operations::validate, module)?)?;
     module.add_function(wrap_pyfunction!(operations::extract, module)?)?;
     module.add_function(wrap_pyfunction!(operations::diff, module)?)?;
     module.add_function(wrap_pyfunction!(convert::convert, module)?)?;

@@ -1,11 +1,11 @@
-//! `create`, `verify`, `extract` and `diff`. Their signatures and documentation are in `ra_pack/_operations.py`.
+//! `create`, `verify`, `validate`, `extract` and `diff`. Their signatures and documentation are in `ra_pack/_operations.py`.
 
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use ra_pack::diff::DiffOptions;
-use ra_pack::inspect::Patterns;
+use ra_pack::inspect::{Patterns, ValidateOptions};
 use ra_pack::verify::VerifyOptions;
 use ra_pack::write::{CreateOptions, CreateReport, ExtractOptions};
 use ra_pack::{Finding, Progress};
@@ -30,6 +30,8 @@ pub(crate) fn create<'py>(
         exclude: parsed(py, &option::<Vec<String>>(options, "exclude")?)?,
         dereference: option(options, "dereference")?,
         preserve_mtime: option(options, "preserve_mtime")?,
+        bag_info: option(options, "bag_info")?,
+        profile: option(options, "profile")?,
         ..shared(options)?
     };
     let report = long(py, &options.progress, || ra_pack::create(source, path, &options))?;
@@ -58,6 +60,24 @@ pub(crate) fn verify(
     };
     let report = long(py, &options.progress, || ra_pack::verify(path, &options))?;
     report_object(py, "VerifyReport", &report, &report.findings)
+}
+
+/// Check descriptions, metadata and the rules of others. Return a report.
+#[pyfunction]
+pub(crate) fn validate<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let options = ValidateOptions {
+        strict: option(options, "strict")?,
+        metadata: option(options, "metadata")?,
+        profile: option(options, "profile")?,
+        jobs: option(options, "jobs")?,
+        ..ValidateOptions::default()
+    };
+    let report = long(py, &options.progress, || ra_pack::validate(path, &options))?;
+    report_object(py, "ValidateReport", &report, &report.findings)
 }
 
 /// Returns the report on a new archive as a Python object.

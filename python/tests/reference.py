@@ -27,12 +27,12 @@ This page has every class, function, parameter and exception of `ra_pack`, from 
 SECTIONS = {
     "Packs and arrays": ["open", "Pack", "Group", "Array", "Tree", "Plot"],
     "Writing packs": ["write", "PackWriter", "ArrayStream", "create"],
-    "Operations": ["verify", "content_digest", "extract", "diff", "convert", "describe", "refs", "audit", "audit_report"],
+    "Operations": ["verify", "validate", "content_digest", "extract", "diff", "convert", "describe", "refs", "audit", "audit_report"],
     "xarray": [ra_pack._xarray.RaPackBackend, ra_pack.xarray.Accessor],
     "Zarr and VirtualiZarr": ["zarr_store", ra_pack._zarr.PackStore, "RaPackParser"],
     "Reports": [
         "Finding",
-        *("CreateReport", "VerifyReport", "ExtractReport", "PackDiff", "ArrayDiff", "ConvertReport", "DescribeReport"),
+        *("CreateReport", "VerifyReport", "ValidateReport", "ExtractReport", "PackDiff", "ArrayDiff", "ConvertReport", "DescribeReport"),
         *("AuditReport", "AuditedTarget", "LogLine"),
     ],
 }

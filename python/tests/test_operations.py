@@ -56,6 +56,28 @@ def test_create_has_the_options_of_the_directory(source, tmp_path):
         ra_pack.create(source, tmp_path / "other.zip", exclude=["[a"])
 
 
+def test_a_bag_follows_the_profile_of_a_repository(source, tmp_path):
+    profile = pathlib.Path(__file__).parents[2] / "examples/profiles/moorings.json"
+    bag = tmp_path / "bag.zip"
+    with pytest.raises(ra_pack.Refused) as raised:
+        ra_pack.create(source, bag, layout="bagit", profile=profile)
+    assert {finding.code for finding in raised.value.findings if finding.severity == "error"} == {"PROF003", "PROF004"}
+    hints = "\n".join(finding.hint or "" for finding in raised.value.findings)
+    assert '`create` with `bag_info={"Contact-Email": VALUE}`' in hints
+    assert '`create` with `digests=["sha256", "sha512"]`' in hints
+    info = {"Contact-Email": "a@example.org", "Keyword": ["one", "two"]}
+    ra_pack.create(source, bag, layout="bagit", profile=profile, digests=["sha256", "sha512"], bag_info=info)
+    report = ra_pack.validate(bag, profile=profile)
+    assert report and report.profile == "https://example.org/profile.json"
+    assert (report.container, report.arrays, report.findings) == ("zip", 2, [])
+    ra_pack.extract(bag, tmp_path / "unpacked")
+    text = (tmp_path / "unpacked/bag/bag-info.txt").read_text()
+    assert "Keyword: one\nKeyword: two\n" in text
+    assert not ra_pack.validate(bag, metadata=True, strict=True)
+    with pytest.raises(ra_pack.WrongTarget):
+        ra_pack.validate(source, profile=profile)
+
+
 def test_verify_reports_every_problem_as_the_command_does(source, tmp_path):
     path = tmp_path / "pack.zip"
     ra_pack.create(source, path)

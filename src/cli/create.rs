@@ -54,6 +54,10 @@ pub(crate) struct CreateArgs {
     #[arg(long, display_order = 2, value_name = "LABEL=VALUE", value_parser = bag_info)]
     bag_info: Vec<(String, String)>,
 
+    /// Refuse a bag that breaks the rules of this BagIt profile, a JSON file.
+    #[arg(long, display_order = 2, value_name = "FILE")]
+    profile: Option<PathBuf>,
+
     /// Manifests to write: sha256, or sha256,sha512.
     #[arg(
         long,
@@ -98,18 +102,19 @@ pub(crate) struct CreateArgs {
     ///
     /// On btrfs and XFS, a zip without compression then takes no space for files above 32 KiB. Array data in it is
     /// aligned to 8 bytes instead of 64.
-    #[arg(long, display_order = 16)]
+    #[arg(long, display_order = 16, hide_short_help = true)]
     clone: bool,
 
     /// Pack only shard I of N of the large files, so that several machines pack one directory.
     ///
     /// Files larger than 32 KiB are shared by their sizes. Every shard needs the same files and options.
     /// ARCHIVE.unfinished and ARCHIVE.shards exist until --join.
-    #[arg(long, display_order = 17, value_name = "I/N", conflicts_with_all = ["archive_digest", "sign_with"])]
+    #[arg(long, display_order = 17, hide_short_help = true, value_name = "I/N")]
+    #[arg(conflicts_with_all = ["archive_digest", "sign_with"])]
     shard: Option<Shard>,
 
     /// Complete an archive after all its shards were packed with --shard.
-    #[arg(long, display_order = 17, conflicts_with = "shard")]
+    #[arg(long, display_order = 17, hide_short_help = true, conflicts_with = "shard")]
     join: bool,
 
     #[command(flatten)]
@@ -223,6 +228,7 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
     options.layout = args.layout;
     options.manifest.clone_from(&args.manifest);
     options.bag_info.clone_from(&args.bag_info);
+    options.profile.clone_from(&args.profile);
     options.digests.clone_from(&args.digest);
     options.block_digests = args.block_digests;
     options.no_external_manifest = args.no_external_manifest;

@@ -517,6 +517,7 @@ Examples:
   ra-pack validate run1/temperature.yaml
   ra-pack validate --strict exp exp.zip
   ra-pack validate --metadata exp
+  ra-pack validate --profile profile.json bag.zip
   ra-pack validate --allow DESC001 --allow DESC010 exp
   ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
   ra-pack describe temperature.ra | ra-pack validate -")]
@@ -547,6 +548,10 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "CODE")]
     allow: Vec<Code>,
 
+    /// Also check bags against this BagIt profile, a JSON file.
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+
     /// Use this directory as the root of the pack that single files belong to.
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -564,6 +569,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         metadata: args.metadata,
         allow: args.allow.clone(),
         root: args.root.clone(),
+        profile: args.profile.clone(),
         jobs: args.common.jobs,
         progress: output.progress(),
     };
@@ -573,7 +579,8 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
     {
         match validate_one(&target?, &options, args, output) {
             Ok(verdict) => tally.add(verdict),
-            Err(Failure::Operation(error, next)) => {
+            // The profile is the same for all targets.
+            Err(Failure::Operation(error, next)) if !is_refused(&error) => {
                 output.message(&diagnostics::error(&error, next));
                 tally.add(Verdict::Unreadable);
             }
@@ -581,6 +588,10 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         }
     }
     Ok(tally.ending())
+}
+
+fn is_refused(error: &ra_pack::Error) -> bool {
+    matches!(error, ra_pack::Error::Refused { .. })
 }
 
 /// Validates one target, and prints the result.

@@ -477,6 +477,18 @@ codes! {
     UnfitForBag = "BAG015" Error, "rename the file, or use the plain layout";
     /// A payload file that some manifests of the bag do not list.
     PartlyListed = "BAG016" Error, "list the file in every payload manifest";
+    /// A BagIt profile that breaks its specification.
+    BadProfile = "PROF001" Error, "correct the profile, or ask its publisher for a newer version";
+    /// A bag in a container or version that its profile does not accept.
+    ProfileForm = "PROF002" Error, "make the bag again with a program that writes this version";
+    /// A line of `bag-info.txt` that its profile does not accept, or a missing one.
+    ProfileTag = "PROF003" Error, "correct the line, then write the tag manifest again";
+    /// A bag manifest that its profile requires or forbids.
+    ProfileManifest = "PROF004" Error,
+        "make the bag again with a program that writes the manifests of the profile";
+    /// A file of a bag that its profile requires or forbids.
+    ProfileFile = "PROF005" Error,
+        "add or remove the file, then write the manifests of the bag again";
 }
 
 impl Code {
@@ -607,7 +619,7 @@ mod tests {
         assert_eq!(nearest("ND021"), "NDL021");
         assert_eq!(nearest("mam003"), "MAN003");
         assert_eq!(nearest("NDL99999999999999"), "NDL001");
-        for word in ["foo", "\u{e9}", ""] {
+        for word in ["wxyz", "\u{e9}", ""] {
             assert_eq!(word.parse::<Code>().unwrap_err().nearest, None);
         }
     }

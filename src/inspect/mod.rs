@@ -8,6 +8,8 @@ pub(crate) mod list;
 #[cfg(feature = "full")]
 pub(crate) mod listed;
 pub(crate) mod outline;
+#[cfg(feature = "full")]
+mod profile;
 pub(crate) mod remote_scan;
 pub(crate) mod scan;
 pub(crate) mod select;

@@ -13,6 +13,8 @@ use crate::file_kind::FileKind;
 use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
 use crate::inspect::late::LateArrays;
+#[cfg(feature = "full")]
+use crate::inspect::profile;
 use crate::inspect::scan::PackScan;
 use crate::message::Message;
 use crate::ndl;
@@ -38,6 +40,9 @@ pub struct ValidateOptions {
     /// Root of the pack that single files belong to. If `None`, it is the nearest directory above a file that contains
     /// everything that the file refers to, up to the working directory.
     pub root: Option<PathBuf>,
+    /// File of a BagIt profile, whose rules the bag is checked against. It is never fetched.
+    #[cfg(feature = "full")]
+    pub profile: Option<PathBuf>,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
     /// Receives progress reports and cancels the operation.
@@ -54,6 +59,9 @@ pub struct ValidateReport {
     /// The container of the target; absent for a document or an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
+    /// URI of the BagIt profile that the bag was checked against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
     /// Number of descriptions read.
     pub documents: u64,
     /// Number of arrays that they were checked against.
@@ -139,6 +147,12 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let jobs = pipeline::jobs(options.jobs);
     let PackScan { mut contents, findings, placement, members } = PackScan::new(&archive, jobs)?;
     report.findings = findings;
+    #[cfg(feature = "full")]
+    if let Some(profile) = &options.profile {
+        let (identifier, found) = profile::check(&archive, &placement, &members, profile)?;
+        report.findings.extend(found);
+        report.profile = Some(identifier);
+    }
     let (names, mut found) = (NameTable::new(members.iter().map(Member::named)), Vec::new());
     check_names(&names, archive.container(), &mut found);
     report.findings.extend(found.into_iter().filter(|finding| !finding.is_error()));
@@ -168,6 +182,10 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
 }
 
 fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateReport> {
+    #[cfg(feature = "full")]
+    if options.profile.is_some() {
+        return Err(profile::not_a_bag(target));
+    }
     let kind = fs::kind_of(target)?;
     if kind.is_of_another_format() && !is_array_file(target)? {
         return Err(Error::wrong_target(target, format!("is {}", kind.not("a description"))));

@@ -126,7 +126,7 @@ pub(crate) fn group_of(path: &MemberPath) -> String {
 /// The file that declares a bag (RFC 8493 §2.1.1).
 pub(crate) const BAG_DECLARATION: &str = "bagit.txt";
 /// The directory of a bag's payload (§2.1.2).
-const BAG_PAYLOAD: &str = "data/";
+pub(crate) const BAG_PAYLOAD: &str = "data/";
 
 /// The layout of a pack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]

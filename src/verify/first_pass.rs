@@ -2,7 +2,7 @@
 
 use crate::archive::{Member, OPENED_FROM};
 use crate::inspect::visit::{Extras, Read};
-use crate::pack::bag::{BAG_INFO, FETCH, PACKAGE_INFO};
+use crate::pack::bag::{BAG_INFO, FETCH, MAX_TAG_FILE, PACKAGE_INFO};
 use crate::pack::{self, BAG_DECLARATION, BLOCK_LIST, Content};
 
 /// Leaves out a large file that is faster to read together with others, or that may be divided.
@@ -13,9 +13,6 @@ pub(super) fn left_out(member: &Member) -> Option<(Read, Content)> {
     let extras = Extras { large: Some(member.clone()), ..Extras::default() };
     Some((Read { digests: None, extras: Some(Box::new(extras)) }, Content::Other))
 }
-
-/// Maximum size in bytes of the metadata or fetch list of a bag: a million lines.
-const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
 
 /// Returns the maximum number of bytes to keep of a file whose text is needed: lists of digests and tag files of a bag.
 pub(super) fn text_limit(path: &str) -> Option<u64> {

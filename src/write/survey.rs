@@ -101,6 +101,11 @@ impl SourceEntry {
         }
     }
 
+    /// Returns whether the entry is a file.
+    pub(crate) fn is_file(&self) -> bool {
+        !matches!(self.source, EntrySource::Directory | EntrySource::Implied)
+    }
+
     /// Returns the size of the content in bytes, as far as it is known.
     pub(crate) fn size(&self) -> u64 {
         match &self.source {

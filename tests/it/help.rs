@@ -119,6 +119,11 @@ impl Place {
         self.run(&format!("cp -r {sample} exp && cp -r exp/run1 run1 && mkdir packs safe"));
         self.run("mkdir data && cp big.npy exp/notes.txt data");
         self.run("ra-pack convert exp results.npz && ra-pack create exp -o exp.zip");
+        self.file("profile.json", include_bytes!("../../examples/profiles/moorings.json"));
+        self.run(
+            "ra-pack create -q exp -o bag.zip --layout bagit --digest sha256,sha512 --profile profile.json \
+             --bag-info Contact-Email=a@example.org",
+        );
         self.run("cp exp.zip monday.zip && cp exp.zip friday.zip");
         self.run("ra-pack create -q exp -o monday.tar.gz && cp monday.tar.gz friday.tar.gz");
         self.run("cp exp.zip packs && cp exp.zip.manifest-sha256.txt safe");

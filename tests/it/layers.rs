@@ -26,7 +26,10 @@ const ALLOWED: &[(&[&str], &[&str])] = &[
     // The command line.
     (&["clap", "annotate_snippets"], &["cli"]),
     // References for Zarr readers are JSON, and so are logs of verifications and records of shards.
-    (&["serde_json::"], &["cli", "json", "audit/log", "convert/refs", "write/create/shards"]),
+    (
+        &["serde_json::"],
+        &["cli", "json", "audit/log", "convert/refs", "pack/bag/profile", "write/create/shards"],
+    ),
     // The library names its own options; `cli/diagnostics` replaces them by those of the command.
     (&["by --", "with --", "give --", "use --", "leave --"], &["cli"]),
     (&["ctrlc::", "signal_hook::"], &["cli/signals"]),

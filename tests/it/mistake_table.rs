@@ -409,7 +409,7 @@ pub(crate) const MISTAKES: &[Mistake] = &[
     // 56
     ("diff README.md exp/README.md", 2, &["`diff README.md exp/README.md` compares"], NOTHING),
     // 57
-    ("explain foo", 2, &["no such code; `ra-pack explain` lists them all"], &["NDL001"]),
+    ("explain wxyz", 2, &["no such code; `ra-pack explain` lists them all"], &["NDL001"]),
     ("explain DESC113", 2, &["the nearest is `DESC015`"], NOTHING),
     // 58
     ("info exp/time.ra --field foo", 2, &["no field `foo`", "dims"], NOTHING),

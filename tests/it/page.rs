@@ -134,7 +134,7 @@ impl Home {
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
         let home = Self { directory, path, proxy: None, at, slurm: RefCell::new(None) };
-        for example in ["examples/experiment", "examples/readers"] {
+        for example in ["examples/experiment", "examples/profiles", "examples/readers"] {
             home.copy(example, example);
         }
         make_ocean::write_to(&home.directory.path().join("ocean")).unwrap();

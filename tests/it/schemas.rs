@@ -267,6 +267,10 @@ fn archives(home: &Path, outputs: &mut Outputs) -> Vec<(PathBuf, PathBuf)> {
         fs::write(&damaged, bytes).unwrap();
         archives.push((whole, damaged));
     }
+    let profile = sample.with_file_name("profiles").join("moorings.json");
+    let mut validate = ra_pack();
+    validate.arg("validate").arg(home.join("bag.zip")).arg("--profile").arg(profile);
+    outputs.check("validate", 1, &mut validate);
     archives
 }
 

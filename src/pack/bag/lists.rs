@@ -202,7 +202,12 @@ impl BagInfo {
 
     /// Returns the first element with a label, ignoring case.
     pub fn get(&self, label: &str) -> Option<&BagField> {
-        self.fields.iter().find(|field| field.label.eq_ignore_ascii_case(label))
+        self.with_label(label).next()
+    }
+
+    /// Returns the elements with a label, ignoring case.
+    pub fn with_label(&self, label: &str) -> impl Iterator<Item = &BagField> {
+        self.fields.iter().filter(move |field| field.label.eq_ignore_ascii_case(label))
     }
 
     /// Returns the text of the file, with long values folded at single spaces.

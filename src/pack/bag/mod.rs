@@ -4,6 +4,8 @@
 //! parser opens or fetches files.
 
 pub(crate) mod lists;
+#[cfg(feature = "full")]
+pub(crate) mod profile;
 
 use std::borrow::Cow;
 
@@ -23,6 +25,9 @@ pub(crate) const BAG_INFO: &str = "bag-info.txt";
 pub(crate) const PACKAGE_INFO: &str = "package-info.txt";
 /// The list of files to be fetched (§2.2.3).
 pub(crate) const FETCH: &str = "fetch.txt";
+
+/// Maximum size in bytes of the metadata or fetch list of a bag: a million lines.
+pub(crate) const MAX_TAG_FILE: u64 = 256 * 1024 * 1024;
 
 /// Most findings for one tag file: a hostile file must not turn every line into a finding.
 const MAX_FAULTS: usize = 1000;

@@ -16,11 +16,13 @@ use crate::archive::{
 };
 use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
+use crate::finding::Finding;
 use crate::fs::{self, File, LineFile, PendingFile, UNFINISHED_SUFFIX, beside};
 use crate::manifest::{BlockList, NameEncoding, push_line};
 use crate::message::Message;
 use crate::pack::bag::BagInfo;
 use crate::pack::bag::lists::BAGGING_DATE;
+use crate::pack::bag::profile::{BagProfile, PROFILE_IDENTIFIER};
 use crate::pack::{EXTERNAL_MANIFEST_SUFFIX, Layout, Placement};
 use crate::path::MemberPath;
 use crate::path::url::is_url;
@@ -41,6 +43,8 @@ pub(crate) struct BegunArchive<'w> {
     /// Algorithms of the manifests, weakest first.
     pub(super) algorithms: Vec<Algorithm>,
     pub(super) info: BagInfo,
+    /// The profile of a bag, with warnings about it.
+    pub(super) profile: Option<(BagProfile, Vec<Finding>)>,
     pub(super) placement: Placement,
     file: Option<BegunFile>,
     /// The end of the members that are written.
@@ -125,7 +129,15 @@ impl<'w> BegunArchive<'w> {
                 .text(" needs a zip without compression, whose members have blocks of their own");
             return Err(Error::options(message));
         }
-        let (algorithms, info) = (algorithms(options)?, bag_info(options)?);
+        let (algorithms, mut info) = (algorithms(options)?, bag_info(options)?);
+        let profile = options.profile.as_deref().map(BagProfile::read).transpose()?;
+        if let Some((profile, _)) = &profile {
+            let identifier = profile.identifier();
+            if info.with_label(PROFILE_IDENTIFIER).all(|field| field.value != identifier) {
+                let invalid = |invalid| Error::options(format!("the profile: {invalid}"));
+                info.add(PROFILE_IDENTIFIER, identifier).map_err(invalid)?;
+            }
+        }
         let placement = match options.layout {
             Layout::Plain => Placement::plain(),
             Layout::BagIt => Placement::bag(&name_without_extension(&path)?),
@@ -145,6 +157,7 @@ impl<'w> BegunArchive<'w> {
             container,
             algorithms,
             info,
+            profile,
             placement,
             file,
             end,
@@ -427,8 +440,9 @@ fn algorithms(options: &CreateOptions) -> Result<Vec<Algorithm>> {
 /// Returns the requested metadata in its order, and the date if a timestamp was given.
 fn bag_info(options: &CreateOptions) -> Result<BagInfo> {
     let mut info = BagInfo::default();
-    if options.layout != Layout::BagIt && !options.bag_info.is_empty() {
-        let problem = "metadata for `bag-info.txt` requires a bag; use ";
+    let needs_bag = !options.bag_info.is_empty() || options.profile.is_some();
+    if options.layout != Layout::BagIt && needs_bag {
+        let problem = "metadata for `bag-info.txt` and a profile require a bag; use ";
         return Err(Error::options(Message::from(problem).option(("layout", "bagit"))));
     }
     for (label, value) in &options.bag_info {

@@ -174,7 +174,7 @@ pub fn create_shard(
         survey::names(source, &options.exclude, &[], options.dereference, &options.progress)?;
     members.mark_implied(&mut entries);
     let survey = members.survey(entries, findings, &mut begun.writer(options, jobs)?, false)?;
-    let plan = CreatePlan::new(survey, members, &begun.path)?;
+    let plan = CreatePlan::new(survey, members, &begun)?;
     // Nothing is shared before all is checked.
     begun.open_shared(Shards::begin(&begun.path, options)?, options)?;
     let (written, findings) =
@@ -299,7 +299,7 @@ fn create_file(
     if let Some(old) = &mut old {
         survey.contents.extend(std::mem::take(&mut old.contents));
     }
-    let plan = CreatePlan::new(survey, members, archive)?;
+    let plan = CreatePlan::new(survey, members, outputs.begun)?;
     let external = outputs.manifest.as_ref().map(PendingFile::file);
     let shards = outputs.begun.shards.as_ref();
     let packed = plan.write(writer, external, shards, algorithms, info.clone(), jobs)?;

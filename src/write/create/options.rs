@@ -22,6 +22,8 @@ pub struct CreateOptions {
     pub layout: Layout,
     /// Labels and values for `bag-info.txt`, in this order.
     pub bag_info: Vec<(String, String)>,
+    /// File of a BagIt profile. A bag that breaks its rules is refused. `bag-info.txt` gets its `BagIt-Profile-Identifier`.
+    pub profile: Option<PathBuf>,
     /// Attributes of the pack, such as its title. They replace attributes of the same names in its description.
     pub attributes: Vec<Attribute>,
     /// Algorithms of the manifests, including SHA-256; SHA-256 alone if empty.

@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::payload::PayloadMembers;
 use super::shards::Shards;
+use super::{BegunArchive, CreateOptions};
 use crate::archive::names::{are_surely_portable, check_portable};
 use crate::archive::{
     ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Record,
@@ -23,10 +24,11 @@ use crate::inspect::late::LateArrays;
 use crate::manifest::block_list::BLOCK_HEAD;
 use crate::manifest::{BlockList, Manifest, NameEncoding, push_line};
 use crate::message::Message;
-use crate::pack::bag::{BAG_INFO, BagInfo, DECLARATION, PayloadOxum};
+use crate::pack::bag::profile::ProfiledBag;
+use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, DECLARATION, PayloadOxum};
 use crate::pack::{
-    self, BAG_DECLARATION, BLOCK_LIST, Contents, DescriptionFacts, EXTERNAL_MANIFEST_SUFFIX,
-    Layout, MetadataCounts, PACK_DOCUMENT, PackDocument, Placement,
+    self, BAG_DECLARATION, BAG_PAYLOAD, BLOCK_LIST, Contents, DescriptionFacts,
+    EXTERNAL_MANIFEST_SUFFIX, Layout, MetadataCounts, PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::path::{MemberPath, escape_path};
 use crate::read::manifests;
@@ -65,7 +67,11 @@ pub(super) struct CreatePlan<'a> {
 
 impl<'a> CreatePlan<'a> {
     /// Decides what is packed, and returns the errors of the source.
-    pub(super) fn new(survey: Survey, members: PayloadMembers<'a>, archive: &Path) -> Result<Self> {
+    pub(super) fn new(
+        survey: Survey,
+        members: PayloadMembers<'a>,
+        begun: &BegunArchive<'_>,
+    ) -> Result<Self> {
         let PayloadMembers { source, placement, options, container, .. } = members;
         let Survey { mut entries, mut contents, mut findings } = survey;
         entries.retain(|entry| {
@@ -140,7 +146,11 @@ impl<'a> CreatePlan<'a> {
             None
         });
         findings.extend(earlier_archives(&entries));
-        findings.extend(plain_arrays(members, archive, &entries, &contents));
+        findings.extend(plain_arrays(members, &begun.path, &entries, &contents));
+        if let Some((profile, warnings)) = &begun.profile {
+            findings.extend(warnings.iter().cloned());
+            findings.extend(profile.check(&profiled(&entries, begun, options)));
+        }
         if options.strict {
             findings.extend(contents.extension_words());
             for finding in &mut findings {
@@ -274,6 +284,30 @@ impl<'a> CreatePlan<'a> {
     }
 }
 
+/// Returns the bag that is written.
+fn profiled(
+    entries: &[SourceEntry],
+    begun: &BegunArchive<'_>,
+    options: &CreateOptions,
+) -> ProfiledBag<'static> {
+    let tags = [BAG_DECLARATION, BAG_INFO, PACK_DOCUMENT].map(str::to_owned).into_iter();
+    let list = options.block_digests.map(|_| BLOCK_LIST.to_owned());
+    let manifests = begun.algorithms.iter().map(|it| pack::manifest_name(*it));
+    let manifests = manifests.flat_map(|name| [format!("tag{name}"), name]);
+    let payload = || entries.iter().filter(|entry| entry.is_file());
+    let bytes = payload().fold(0, |sum: u64, entry| sum.saturating_add(entry.size()));
+    let mut info = begun.info.clone();
+    info.set_payload(PayloadOxum { bytes, files: payload().count() as u64 });
+    let payload = payload().map(|entry| (format!("{BAG_PAYLOAD}{}", entry.path), entry.size()));
+    let files = tags.chain(list).chain(manifests).map(|name| (name, 0)).chain(payload);
+    ProfiledBag {
+        extension: begun.container.extension(),
+        version: BagVersion::V1_0.name(),
+        info: Cow::Owned(info),
+        files: files.map(|(name, size)| (name.into(), size)).collect(),
+    }
+}
+
 /// The content of a written archive, for its report.
 #[derive(Debug)]
 pub(super) struct PackedFiles {
@@ -297,10 +331,9 @@ struct Payload<'p> {
 impl<'p> Payload<'p> {
     /// Returns the files that were written.
     fn written(self) -> impl Iterator<Item = (&'p SourceEntry, &'p Placed)> {
-        self.entries.iter().filter_map(|entry| {
-            let is_file = !matches!(entry.source, EntrySource::Directory | EntrySource::Implied);
-            Some((entry, entry.placed.as_ref().filter(|_| is_file)?))
-        })
+        self.entries
+            .iter()
+            .filter_map(|entry| Some((entry, entry.placed.as_ref().filter(|_| entry.is_file())?)))
     }
 
     /// Returns the files by their names in the archive, with lengths and digests.

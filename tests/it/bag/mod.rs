@@ -2,6 +2,7 @@
 
 mod broken;
 mod good;
+mod profile;
 mod written;
 
 use std::fs;
