@@ -235,11 +235,10 @@ pub enum Error {
     #[error("{0}")]
     ReadBack(String),
     /// The archive is complete, but the command that signs its manifest failed.
-    #[error(
-        "the archive is complete, but its manifest is not signed: `{}` {reason}",
-        escape(command)
-    )]
-    NotSigned {
+    #[error("the archive is complete, but lacks its {lacks}: `{}` {reason}", escape(command))]
+    Command {
+        /// The thing that it should have made.
+        lacks: &'static str,
         /// The command.
         command: String,
         /// How it failed.
@@ -440,7 +439,7 @@ impl From<Error> for io::Error {
                 | interchange::FormatError::Invalid { .. } => io::ErrorKind::InvalidData,
             },
             // Readers retry errors of the kind `Interrupted`.
-            Error::Changed { .. } | Error::NotSigned { .. } | Error::Interrupted => {
+            Error::Changed { .. } | Error::Command { .. } | Error::Interrupted => {
                 io::ErrorKind::Other
             }
             Error::InvalidPath(_)

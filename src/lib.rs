@@ -146,6 +146,7 @@ mod pipeline;
 pub mod progress;
 pub mod ra;
 pub mod read;
+pub mod signature;
 #[cfg(test)]
 mod tests;
 pub mod time;

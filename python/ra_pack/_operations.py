@@ -110,6 +110,9 @@ def verify(
     strict: bool = False,
     jobs: int | None = None,
     manifest: Path | None = None,
+    signers: Path | None = None,
+    minisign_key: Path | None = None,
+    time_ca: Path | None = None,
 ) -> VerifyReport:
     """Check a pack: container, manifests, digests, headers and descriptions.
 
@@ -127,6 +130,12 @@ def verify(
         The number of threads; one per core by default.
     manifest : str or os.PathLike, optional
         A manifest that is not next to the archive.
+    signers : str or os.PathLike, optional
+        A list of allowed signers of OpenSSH, one of whom must have signed the manifest.
+    minisign_key : str or os.PathLike, optional
+        A public key of minisign, or its file, that must have signed the manifest.
+    time_ca : str or os.PathLike, optional
+        Certificates of authorities, one of which must have time-stamped the manifest.
 
     Returns
     -------
@@ -140,7 +149,8 @@ def verify(
     OSError
         If the pack cannot be read.
     """
-    return _ra_pack.verify(path, fast, only_manifests, strict, jobs, manifest)
+    files = (manifest, signers, minisign_key, time_ca)
+    return _ra_pack.verify(path, fast, only_manifests, strict, jobs, files)
 
 
 def validate(

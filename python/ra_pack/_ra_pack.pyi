@@ -263,7 +263,7 @@ def verify(
     only_manifests: bool,
     strict: bool,
     jobs: int | None,
-    manifest: _Path | None,
+    files: tuple[_Path | None, _Path | None, _Path | None, _Path | None],
 ) -> VerifyReport: ...
 def validate(path: _Path, options: dict[str, Any]) -> ValidateReport: ...
 def extract(

@@ -144,8 +144,12 @@ class VerifyReport:
         Whether every byte was checked against a manifest, or against block digests that it confirms.
     files, arrays, bytes : int
         The number of files, the number of arrays among them, and their size.
-    manifests, signatures : list of str
-        The manifests that were used, and their signatures, which are not checked.
+    manifests : list of str
+        The manifests that were used.
+    signatures : list of dict
+        The signatures and time-stamps of these: `name`, `state` (`not_checked`, `good` or `bad`), `by` and `time`.
+    parity : list of str
+        Files next to the archive from which PAR2 can repair it.
     blocks : dict or None
         The number and size of the files that were compared by the digests of their blocks.
     intact : dict or None
@@ -168,7 +172,7 @@ class VerifyReport:
     arrays: int
     bytes: int
     manifests: list[str]
-    signatures: list[str]
+    signatures: list[dict[str, Any]]
     findings: list[Finding]
     host: str | None = None
     shard: str | None = None
@@ -180,6 +184,7 @@ class VerifyReport:
     container: str | None = None
     bag: dict[str, Any] | None = None
     ro_crate: str | None = None
+    parity: list[str] = field(default_factory=list)
     blocks: dict[str, int] | None = None
     intact: dict[str, int] | None = None
     metadata: dict[str, int] | None = None
@@ -435,6 +440,10 @@ class AuditedTarget:
         The number of seconds since then.
     last : str or None
         The time of the last verification.
+    signed_by : list of str
+        The signers of its manifest, according to the last complete verification without errors.
+    existed_at : str or None
+        The time at which its manifest existed, according to a time-stamp.
     reason : str or None
         Why the target needs attention; None if it does not.
     """
@@ -444,6 +453,8 @@ class AuditedTarget:
     last_good: str | None
     age: int | None
     last: str | None
+    signed_by: list[str]
+    existed_at: str | None
     reason: str | None
 
 

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use ra_pack::diff::DiffOptions;
 use ra_pack::inspect::{Patterns, ValidateOptions};
+use ra_pack::signature::TrustedKeys;
 use ra_pack::verify::VerifyOptions;
 use ra_pack::write::{CreateOptions, CreateReport, ExtractOptions};
 use ra_pack::{Finding, Progress};
@@ -47,14 +48,19 @@ pub(crate) fn verify(
     only_manifests: bool,
     strict: bool,
     jobs: Option<usize>,
-    manifest: Option<PathBuf>,
+    files: [Option<PathBuf>; 4],
 ) -> PyResult<Bound<'_, PyAny>> {
+    let [manifest, signers, minisign_key, time_ca] = files;
+    let minisign_keys: Vec<_> = minisign_key.into_iter().collect();
+    let trusted =
+        short(py, || TrustedKeys::read(signers.as_deref(), &minisign_keys, time_ca.as_deref()))?;
     let options = VerifyOptions {
         fast,
         only_manifests,
         strict,
         jobs,
         manifest,
+        trusted,
         progress: Progress::new(),
         ..VerifyOptions::default()
     };

@@ -476,7 +476,8 @@ impl Pack {
         self.shared.check_open()?;
         if self.shared.object.is_none() {
             let path = self.shared.absolute.clone();
-            return operations::verify(py, path, fast, only_manifests, strict, jobs, manifest);
+            let files = [manifest, None, None, None];
+            return operations::verify(py, path, fast, only_manifests, strict, jobs, files);
         }
         let options =
             VerifyOptions { fast, only_manifests, strict, jobs, manifest, ..Default::default() };

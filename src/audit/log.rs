@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::fs::{self, File, LineFile, Version};
 use crate::json;
+use crate::signature::Signature;
 use crate::time::Timestamp;
 use crate::verify::{Shard, TargetErrorKind, Verdict, VerifyReport};
 
@@ -104,6 +105,8 @@ pub(super) struct Entry {
     pub(super) shard_block_size: Option<u64>,
     /// Whether blocks were compared instead of the digests of whole files.
     pub(super) is_by_blocks: bool,
+    /// The signatures and time-stamps that are good.
+    pub(super) signatures: Vec<Signature>,
     /// Why the target is not valid, and the codes of its errors.
     pub(super) reason: Option<String>,
     pub(super) codes: Vec<String>,
@@ -144,6 +147,8 @@ struct Stored {
     manifest_digest: Option<String>,
     shard_block_size: Option<u64>,
     blocks: Option<serde::de::IgnoredAny>,
+    #[serde(default)]
+    signatures: Vec<Signature>,
     findings: Vec<StoredFinding>,
 }
 
@@ -193,6 +198,7 @@ impl Stored {
             manifest_digest: self.manifest_digest,
             shard_block_size: self.shard_block_size,
             is_by_blocks: self.blocks.is_some(),
+            signatures: self.signatures.into_iter().filter(Signature::is_good).collect(),
             reason,
             codes: codes.into_iter().map(str::to_owned).collect(),
         };

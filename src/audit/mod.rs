@@ -83,6 +83,13 @@ pub struct AuditedTarget {
     /// Time of the last verification; null if there is none.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub last: Option<Timestamp>,
+    /// The signers of its manifest, according to the last complete verification without errors. Signatures that were not
+    /// checked do not count.
+    pub signed_by: Vec<String>,
+    /// The time at which its manifest existed, according to a time-stamp that this verification checked; null if there
+    /// is none.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub existed_at: Option<Timestamp>,
     /// Why the target needs attention; null if it does not.
     pub reason: Option<String>,
 }
@@ -216,7 +223,12 @@ fn audited(
         None => (AuditState::Never, Some("the logs have no line about it".to_owned())),
         Some(known) => state(known, good, age, max_age),
     };
+    let signatures = good.map_or(&[][..], |good| &good.first.signatures);
+    let (times, signatures): (Vec<_>, Vec<_>) =
+        signatures.iter().partition(|signature| signature.time.is_some());
     AuditedTarget {
+        signed_by: signatures.into_iter().filter_map(|it| it.by.clone()).collect(),
+        existed_at: times.into_iter().filter_map(|it| it.time).min(),
         target: name.to_owned(),
         state,
         last_good: good.map(|good| good.first.started),

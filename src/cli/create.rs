@@ -87,7 +87,7 @@ pub(crate) struct CreateArgs {
     manifest: Option<PathBuf>,
 
     /// Do not write a manifest next to the archive.
-    #[arg(long, display_order = 13, conflicts_with_all = ["manifest", "sign_with"])]
+    #[arg(long, display_order = 13, conflicts_with_all = ["manifest", "sign_with", "time_with"])]
     no_external_manifest: bool,
 
     /// Also write ARCHIVE.sha256, the digest of the archive file itself.
@@ -95,7 +95,7 @@ pub(crate) struct CreateArgs {
     archive_digest: bool,
 
     /// Store the times of the files, on which the archive then depends.
-    #[arg(long, display_order = 16)]
+    #[arg(long, display_order = 16, hide_short_help = true)]
     preserve_mtime: bool,
 
     /// Share disk blocks with the files, where the file system can.
@@ -110,7 +110,7 @@ pub(crate) struct CreateArgs {
     /// Files larger than 32 KiB are shared by their sizes. Every shard needs the same files and options.
     /// ARCHIVE.unfinished and ARCHIVE.shards exist until --join.
     #[arg(long, display_order = 17, hide_short_help = true, value_name = "I/N")]
-    #[arg(conflicts_with_all = ["archive_digest", "sign_with"])]
+    #[arg(conflicts_with_all = ["archive_digest", "sign_with", "time_with", "parity_with"])]
     shard: Option<Shard>,
 
     /// Complete an archive after all its shards were packed with --shard.
@@ -162,6 +162,14 @@ pub(super) struct SharedArgs {
     #[arg(long, display_order = 15, value_name = "COMMAND")]
     sign_with: Option<String>,
 
+    /// Get a time-stamp (.tsr) of the manifest with this shell command, as --sign-with does.
+    #[arg(long, display_order = 15, hide_short_help = true, value_name = "COMMAND")]
+    time_with: Option<String>,
+
+    /// Make parity files (.par2) of the archive with this shell command; its path is appended.
+    #[arg(long, display_order = 15, hide_short_help = true, value_name = "COMMAND")]
+    parity_with: Option<String>,
+
     #[command(flatten, next_display_order = 20)]
     pub(super) common: Common,
 }
@@ -179,6 +187,8 @@ impl SharedArgs {
             strict: self.strict,
             portable: self.portable,
             sign_with: self.sign_with.clone(),
+            time_with: self.time_with.clone(),
+            parity_with: self.parity_with.clone(),
             jobs: self.common.jobs,
             timestamp: timestamp()?,
             progress: output.progress(),
@@ -285,8 +295,9 @@ fn to_standard_output(
             "--archive-digest writes a file next to the archive; `-o -` has none",
         ),
         (
-            options.sign_with.is_some() && options.manifest.is_none(),
-            "--sign-with signs the external manifest; with `-o -`, give --manifest FILE",
+            (options.sign_with.is_some() || options.time_with.is_some())
+                && options.manifest.is_none(),
+            "--sign-with and --time-with need the external manifest; with `-o -`, give --manifest FILE",
         ),
     ];
     if let Some((_, why)) = refused.into_iter().find(|(is_refused, _)| *is_refused) {
@@ -342,8 +353,11 @@ pub(super) fn show(
             escape_path(manifest)
         ));
     }
-    if let Some(signature) = &report.signature {
-        output.note(&format!("signature: {}", escape_path(signature)));
+    let made = [("signature", &report.signature), ("time-stamp", &report.time_stamp)];
+    let made = made.into_iter().filter_map(|(what, path)| Some((what, path.as_ref()?)));
+    let parity = report.parity.iter().map(|path| ("parity", path));
+    for (what, path) in made.chain(parity) {
+        output.note(&format!("{what}: {}", escape_path(path)));
     }
     if let Some(lacks) = lacks(&report.metadata, source) {
         output.note(&lacks);

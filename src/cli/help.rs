@@ -34,8 +34,8 @@ pub(super) fn answer(error: Error, mut words: Vec<OsString>) -> Error {
     }
 }
 
-/// Returns the definitions with each option on one line of help. The long help adds the values of options, details and
-/// examples.
+/// Returns the definitions with each option on one line of help. The long help adds rare options, the values of options,
+/// details and examples.
 fn laid_out(is_long: bool) -> Command {
     let mut top = Cli::command();
     top.build();
@@ -49,7 +49,7 @@ fn with_layout(command: Command, is_long: bool) -> Command {
     let command = command.mut_args(|arg| {
         let is_help = arg.get_id() == "help";
         let arg = if is_help { arg.action(clap::ArgAction::HelpShort) } else { arg };
-        if is_long { arg } else { arg.hide_possible_values(true) }
+        if is_long { arg.hide_short_help(false) } else { arg.hide_possible_values(true) }
     });
     if !is_long {
         return command;

@@ -16,6 +16,7 @@ use ra_pack::finding::MANY;
 use ra_pack::inspect::{ValidateOptions, ValidateReport};
 use ra_pack::message::Words;
 use ra_pack::path::{escape, escape_path};
+use ra_pack::signature::TrustedKeys;
 use ra_pack::verify::summary;
 use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
 use ra_pack::write::ManifestOptions;
@@ -86,12 +87,24 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "SOURCE", conflicts_with_all = ["recursive", "fast", "shard", "files_from"])]
     against: Option<PathBuf>,
 
+    /// Require a signature of the manifest by an SSH key in FILE, an OpenSSH list of allowed signers.
+    #[arg(long, value_name = "FILE")]
+    signers: Option<PathBuf>,
+
+    /// Require a signature of the manifest by this public key of minisign, or its file. Repeatable.
+    #[arg(long, value_name = "KEY")]
+    minisign_key: Vec<PathBuf>,
+
+    /// Require a time-stamp of the manifest by an authority whose certificates (PEM) are in FILE.
+    #[arg(long, value_name = "FILE")]
+    time_ca: Option<PathBuf>,
+
     /// Append the result of each target to this log, as a line of JSON, and sync it to disk. `audit` reads it.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
     /// Also read earlier results from this log, for --max-age and --budget. Repeatable.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     history: Vec<PathBuf>,
 
     /// Skip archives that were verified without errors more recently, according to the logs, and whose size and
@@ -101,11 +114,11 @@ pub(crate) struct VerifyArgs {
 
     /// Stop after this time (2h), size (5T) or part of all bytes (10%). Targets that were verified longest ago, or
     /// never, are first. A target that was begun is completed.
-    #[arg(long, value_name = "LIMIT", value_parser = common::budget)]
+    #[arg(long, value_name = "LIMIT", hide_short_help = true, value_parser = common::budget)]
     budget: Option<Budget>,
 
     /// Leave the page cache of the system as it was, so that the data of other programs stay in it. Needs Linux 6.5.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_cache: bool,
 
     /// Verify shard I of N: of several targets, or of the contents of a single one. Shards are equal by size and the
@@ -130,6 +143,11 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         strict: args.strict,
         jobs: args.common.jobs,
         manifest: args.manifest.clone(),
+        trusted: TrustedKeys::read(
+            args.signers.as_deref(),
+            &args.minisign_key,
+            args.time_ca.as_deref(),
+        )?,
         progress: output.progress(),
         ..VerifyOptions::default()
     };

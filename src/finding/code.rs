@@ -378,6 +378,13 @@ codes! {
     /// The list of block digests is malformed, or does not fit the files.
     BadBlockList = "MAN011" Error,
         "restore the archive from another copy, or pack the files again";
+    // Signatures.
+    /// The signature or time-stamp is damaged, or not of this manifest.
+    BadSignature = "SIG001" Error, "restore the manifest and its signature from another copy; do not trust the pack until they match";
+    /// The signature or time-stamp is not by a trusted key.
+    UntrustedSigner = "SIG002" Error, "ask the maker of the pack for the key, or do not trust the pack";
+    /// There is no signature or time-stamp that the given keys could check.
+    NoSignature = "SIG003" Error, "restore the signature from another copy, or ask the maker of the pack for it";
 
     /// The header of an array is not valid.
     BadHeader = "RA001" Error,

@@ -140,6 +140,12 @@ fn parent_of(path: &Path) -> &Path {
     }
 }
 
+/// Returns the names of the files in the directory of a file; none if it cannot be read.
+pub(crate) fn names_beside(path: &Path) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(parent_of(path)).ok();
+    entries.into_iter().flatten().flatten().filter_map(|entry| entry.file_name().into_string().ok())
+}
+
 /// Returns the name of a target in logs. Each target has its own. Bytes that are not UTF-8 become `\xFF`. A URL has no
 /// user information, and the digest of its query, which may be secret.
 pub(crate) fn target_name(path: &Path) -> String {

@@ -66,8 +66,13 @@ pub(crate) const EXTERNAL_MANIFEST_SUFFIX: &str = ".manifest-sha256.txt";
 pub(crate) const ARCHIVE_DIGEST_SUFFIX: &str = ".sha256";
 
 /// The extensions that programs append to the name of a file for its signature: minisign, `OpenSSH` and signify,
-/// `GnuPG`, Sigstore.
-pub(crate) const SIGNATURE_EXTENSIONS: [&str; 4] = ["minisig", "sig", "asc", "sigstore.json"];
+/// `GnuPG`, Sigstore; and time-stamp authorities.
+pub(crate) const SIGNATURE_EXTENSIONS: [&str; 5] =
+    ["minisig", "sig", "asc", "sigstore.json", TIME_STAMP_EXTENSION];
+/// The extension of files from which a damaged archive is repaired (PAR2).
+pub(crate) const PARITY_EXTENSION: &str = "par2";
+/// The extension of the response of a time-stamp authority (RFC 3161).
+pub(crate) const TIME_STAMP_EXTENSION: &str = "tsr";
 
 /// Returns the name of a manifest.
 pub(crate) fn manifest_name(algorithm: Algorithm) -> String {

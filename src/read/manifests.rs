@@ -16,7 +16,7 @@ use crate::manifest::{Manifest, ManifestFault, ManifestIndex, NameEncoding};
 use crate::pack::bag::{BagDeclaration, TagEncoding, not_text};
 use crate::pack::{
     self, ARCHIVE_DIGEST_SUFFIX, BAG_DECLARATION, EXTERNAL_MANIFEST_SUFFIX, Layout,
-    SIGNATURE_EXTENSIONS,
+    PARITY_EXTENSION, SIGNATURE_EXTENSIONS,
 };
 use crate::path::MemberPath;
 use crate::progress::Progress;
@@ -452,4 +452,20 @@ pub(crate) fn signatures_of(manifest: &Path) -> Vec<PathBuf> {
 /// Returns the paths that signatures of a manifest may have.
 pub(crate) fn possible_signatures(manifest: &Path) -> Vec<PathBuf> {
     SIGNATURE_EXTENSIONS.iter().map(|end| beside(manifest, &format!(".{end}"))).collect()
+}
+
+/// Returns the parity files next to an archive: `NAME.par2`, and others such as `NAME.vol00+10.par2`.
+pub(crate) fn parity_files(archive: &Path) -> Vec<PathBuf> {
+    let first = beside(archive, &format!(".{PARITY_EXTENSION}"));
+    if !fs::exists(&first) {
+        return Vec::new();
+    }
+    let more = fs::names_beside(archive).filter(|name| {
+        let middle = archive.file_name().and_then(|own| name.strip_prefix(own.to_str()?));
+        let middle = middle.and_then(|rest| rest.strip_prefix(".vol")?.strip_suffix(".par2"));
+        middle.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit() || byte == b'+'))
+    });
+    let mut more: Vec<_> = more.map(|name| archive.with_file_name(name)).collect();
+    more.sort();
+    [first].into_iter().chain(more).collect()
 }

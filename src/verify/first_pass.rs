@@ -1,5 +1,6 @@
 //! Which files the first pass over a pack keeps as texts, and which it leaves out.
 
+use super::signed::MAX_SIGNATURE;
 use crate::archive::{Member, OPENED_FROM};
 use crate::inspect::visit::{Extras, Read};
 use crate::pack::bag::{BAG_INFO, FETCH, MAX_TAG_FILE, PACKAGE_INFO};
@@ -25,6 +26,9 @@ pub(super) fn text_limit(path: &str) -> Option<u64> {
         || pack::tag_manifest_algorithm(name).is_some();
     if is_list {
         return Some(u64::MAX);
+    }
+    if pack::is_signature(name) {
+        return Some(MAX_SIGNATURE as u64);
     }
     [BAG_DECLARATION, BAG_INFO, PACKAGE_INFO, FETCH].contains(&name).then_some(MAX_TAG_FILE)
 }

@@ -65,6 +65,9 @@ pub(super) fn verify(target: &Path, options: &VerifyOptions, start: Start) -> Re
         }
         None => {}
     }
+    // The signatures of manifests are next to packs.
+    #[cfg(feature = "signatures")]
+    report.findings.extend(options.trusted.iter().flat_map(|trusted| trusted.missing(&[])));
     single_file.name_files(target, &mut report.findings);
     Ok(report.finish(options, start))
 }

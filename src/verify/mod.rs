@@ -11,6 +11,7 @@ mod proof;
 mod report;
 mod shard;
 mod share;
+mod signed;
 #[cfg(feature = "display")]
 pub mod summary;
 
@@ -189,6 +190,10 @@ impl Verification<'_> {
         let placement = Placement::detect(&scan.members.iter().map(|(member, _)| &*member.name));
         let piped = self.options.manifest.as_deref().map(|path| fs::read_once(path, MAX_MANIFEST));
         let piped = piped.transpose()?.flatten().or_else(|| self.options.manifest_text.clone());
+        let piped = match piped {
+            Some(piped) => Some(piped),
+            None => signed::manifest_text(self.options, self.archive)?,
+        };
         let mut blocks = None;
         if !fast && visitor.exceeded().is_none() {
             let outside = (&placement, piped.as_deref());

@@ -10,6 +10,8 @@ use crate::fs;
 use crate::pack::EXTERNAL_MANIFEST_SUFFIX;
 use crate::progress::Progress;
 use crate::read::manifests::{self, beside_archive};
+#[cfg(feature = "signatures")]
+use crate::signature::TrustedKeys;
 
 /// Options for [`verify`](super::verify()): how much to read, and where the manifest is.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +34,9 @@ pub struct VerifyOptions {
     pub shard: Option<Shard>,
     /// Path of a manifest that is not next to the archive.
     pub manifest: Option<PathBuf>,
+    /// Keys that must have signed the manifest, and authorities that must have stated when it existed.
+    #[cfg(feature = "signatures")]
+    pub trusted: Option<TrustedKeys>,
     /// Large files that were read before, as [`Pack::read_share`](crate::Pack::read_share) returns them.
     #[doc(hidden)]
     pub known: KnownFiles,

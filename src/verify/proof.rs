@@ -10,7 +10,7 @@ use super::{VerifyOptions, VerifyReport};
 use crate::archive::{Archive, Container, MemberKind, NameTable, check_names};
 use crate::digest::{Algorithm, Digest};
 use crate::error::Result;
-use crate::finding::{self, Code, Finding};
+use crate::finding::{self, Code, Finding, Severity};
 use crate::fs;
 use crate::inspect::late::LateFile;
 use crate::inspect::visit::Visited;
@@ -22,6 +22,7 @@ use crate::path::escape_path;
 use crate::read::manifests::{
     self, MAX_MANIFEST, ManifestText, NamedManifest, PresentFiles, TagRules, signatures_of,
 };
+use crate::signature::{Signature, SignatureState};
 use crate::verify::bag::{Bag, BagManifests};
 
 /// Maximum number of archives that a hint names.
@@ -87,7 +88,7 @@ impl Proof<'_> {
         finding::rename(findings, |name| placement.shown(name));
         report.ro_crate = self.ro_crate();
         let of_pack = names.names().filter_map(|name| placement.relative(name));
-        report.signatures = self.signatures(&of_pack, findings);
+        report.signatures = self.signatures(&of_pack, findings)?;
         self.check_archive_digest(findings)?;
         report.manifest_digest = self.manifest_digest();
         Ok(())
@@ -223,26 +224,27 @@ impl Proof<'_> {
         &self,
         names: &(impl Iterator<Item = &'n str> + Clone),
         findings: &mut Vec<Finding>,
-    ) -> Vec<String> {
+    ) -> Result<Vec<Signature>> {
         let manifest = self.options.manifest_path(self.archive);
         let outside = manifest.iter().flat_map(|manifest| {
             let is_there = fs::exists(manifest);
             signatures_of(manifest).into_iter().map(move |path| (path, is_there))
         });
-        let outside =
-            outside.map(|(path, is_there)| (path.to_string_lossy().into_owned(), is_there));
+        let outside = outside
+            .map(|(path, is_there)| (path.to_string_lossy().into_owned(), is_there, Some(path)));
         let inside = names.clone().filter_map(|name| {
             let signed = pack::signed_by(name)?;
-            Some((name.to_owned(), names.clone().any(|name| name == signed)))
+            Some((name.to_owned(), names.clone().any(|name| name == signed), None))
         });
         let (of_files, of_nothing): (Vec<_>, Vec<_>) =
-            inside.chain(outside).partition(|(_, is_there)| *is_there);
-        findings.extend(of_nothing.into_iter().map(|(name, _)| {
+            inside.chain(outside).partition(|(_, is_there, _)| *is_there);
+        findings.extend(of_nothing.into_iter().map(|(name, ..)| {
             Finding::new(Code::OddContainer, "the manifest of this signature does not exist")
                 .in_member(name)
                 .hint("restore the manifest from another copy, or delete the signature")
         }));
-        of_files.into_iter().map(|(name, _)| name).collect()
+        let of_files = of_files.into_iter().map(|(name, _, path)| (name, path));
+        self.checked(of_files, findings)
     }
 
     /// Checks the archive file against its digest, if there is one. A shard of the files does not need the whole
@@ -341,6 +343,7 @@ impl Proof<'_> {
             self.add_digests(late, &mut present, &mut report.findings)?;
         }
         report.manifests.extend(exact.clone());
+        let is_signed = report.signatures.iter().any(|it| it.state == SignatureState::Good);
         for named in lists.all() {
             report.manifests.push(named.name.clone());
             let algorithm = named.manifest.algorithm();
@@ -351,7 +354,12 @@ impl Proof<'_> {
             named.check(&present, must_list, &mut report.findings);
             if bag.is_none() && !complete && !is_tag && !algorithm.is_weak() {
                 let payload = present.keys().copied().filter(|name| is_payload(name));
-                report.findings.extend(named.lists_less_than(payload));
+                let mut less = named.lists_less_than(payload);
+                // The files that only the other manifest lists are not signed.
+                if let Some(less) = less.as_mut().filter(|_| is_signed) {
+                    less.severity = Severity::Error;
+                }
+                report.findings.extend(less);
             }
         }
         if let Some(bag) = bag {

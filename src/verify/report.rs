@@ -16,6 +16,8 @@ use crate::fs::{self, Version, target_name};
 use crate::message::Message;
 use crate::pack::{self, Contents, Layout, MetadataCounts};
 use crate::path::url::is_url;
+use crate::read::manifests::parity_files;
+use crate::signature::Signature;
 use crate::time::Timestamp;
 use crate::verify::bag::BagReport;
 
@@ -88,9 +90,11 @@ pub struct VerifyReport {
     pub bytes: u64,
     /// Manifests that the files were checked against: names in the target, or paths outside it.
     pub manifests: Vec<String>,
-    /// Signatures of the manifests: names in the target, or paths outside it. ra-pack does not check them; use the
-    /// program that made them.
-    pub signatures: Vec<String>,
+    /// Signatures and time-stamps of the manifests. Those for which keys were given are checked.
+    pub signatures: Vec<Signature>,
+    /// Files next to the archive from which PAR2 can repair it; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parity: Vec<String>,
     /// Files that were compared with the digests of their blocks instead of the digest of the whole file; absent if there
     /// are none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,7 +223,9 @@ impl Start {
 impl VerifyReport {
     /// Makes an empty report.
     pub(super) fn begin(target: &Path, options: &VerifyOptions, start: Start) -> Self {
+        let parity = if is_url(target) { Vec::new() } else { parity_files(target) };
         Self {
+            parity: parity.iter().map(|path| target_name(path)).collect(),
             target: if is_url(target) { target_name(target).into() } else { target.to_owned() },
             started: start.time,
             version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -3,9 +3,10 @@
 use super::VerifyReport;
 use crate::archive::Container;
 use crate::display::text::human_bytes;
-use crate::finding::count_errors;
+use crate::finding::{Code, Finding};
 use crate::message::counted;
 use crate::path::escape;
+use crate::signature::Signature;
 
 /// Returns what was verified, and against what: "2 arrays, 5 files, 48 kB, checked against manifest-sha256.txt".
 pub fn extent(report: &VerifyReport) -> String {
@@ -33,13 +34,25 @@ pub fn extent(report: &VerifyReport) -> String {
 /// Returns lines about signatures, and, if there are errors, about the intact part and the next step. `target` is the
 /// target as a word of the shell.
 pub fn remarks(report: &VerifyReport, target: &str) -> Vec<String> {
-    let signature = |name: &String| {
-        let name = escape(name);
-        format!("signature: {name} (not checked; verify it with the tool that made it)")
-    };
+    let signature = |it: &Signature| format!("signature: {} ({})", escape(&it.name), it.summary());
     let mut lines: Vec<_> = report.signatures.iter().map(signature).collect();
-    if count_errors(&report.findings) > 0 {
+    if let [first, rest @ ..] = &report.parity[..] {
+        let more =
+            if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        lines.push(format!("parity: {}{more}", escape(first)));
+    }
+    let of_signature = |it: &&Finding| {
+        matches!(it.code, Code::BadSignature | Code::UntrustedSigner | Code::NoSignature)
+    };
+    let errors = report.findings.iter().filter(|it| it.is_error());
+    // The manifest or its signature is wrong, or not trusted, not the files.
+    if errors.clone().count() > errors.filter(of_signature).count() {
         lines.extend(intact(report, target));
+        if !report.parity.is_empty() {
+            lines.push(format!(
+                "repair: `par2 repair {target}.par2`, if enough of the parity files is intact"
+            ));
+        }
     }
     lines
 }

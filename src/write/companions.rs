@@ -1,14 +1,18 @@
-//! Files next to an archive to write: its manifest, its digest, and signatures, which a command of the user makes.
+//! Files next to an archive to write: its manifest, its digest, and signatures, time-stamps and parity files, which
+//! commands of the user make.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::{Error, Result};
 use crate::fs::{self, beside};
-use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX, SIGNATURE_EXTENSIONS};
+use crate::pack::{
+    ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX, PARITY_EXTENSION, SIGNATURE_EXTENSIONS,
+    TIME_STAMP_EXTENSION,
+};
 use crate::path::{escape, escape_path};
 use crate::progress::Progress;
-use crate::read::manifests::{possible_signatures, signatures_of};
+use crate::read::manifests::{parity_files, possible_signatures};
 
 /// Returns the paths of all files that may belong to an archive next to it: manifest, digest and signatures.
 pub(crate) fn companions(archive: &Path) -> Vec<PathBuf> {
@@ -48,21 +52,38 @@ pub(crate) fn replaceable(archive: &Path, progress: &Progress) -> Result<PathBuf
 /// Runs the shell command `command` with the path of the manifest appended, and returns the signature that it created
 /// next to the manifest.
 pub(crate) fn sign(manifest: &Path, command: &str) -> Result<PathBuf> {
-    let failed = |reason: String| Error::NotSigned { command: command.to_owned(), reason };
+    let extensions = SIGNATURE_EXTENSIONS.into_iter().filter(|it| *it != TIME_STAMP_EXTENSION);
+    run("signature", manifest, command, &extensions.collect::<Vec<_>>())
+}
+
+/// Runs a command that makes a time-stamp of the manifest, as [`sign`] does.
+pub(crate) fn stamp(manifest: &Path, command: &str) -> Result<PathBuf> {
+    run("time-stamp", manifest, command, &[TIME_STAMP_EXTENSION])
+}
+
+/// Runs a command that makes parity files of the archive, as [`sign`] does.
+pub(crate) fn protect(archive: &Path, command: &str) -> Result<Vec<PathBuf>> {
+    run("parity", archive, command, &[PARITY_EXTENSION])?;
+    Ok(parity_files(archive))
+}
+
+/// Runs a command with the path of `file` appended, and returns the file that it created next to it.
+fn run(lacks: &'static str, file: &Path, command: &str, extensions: &[&str]) -> Result<PathBuf> {
+    let failed = |reason: String| Error::Command { lacks, command: command.to_owned(), reason };
     let status = shell(command)
-        .arg(manifest)
+        .arg(file)
         .status()
         .map_err(|error| failed(format!("cannot be started: {error}")))?;
     if !status.success() {
         return Err(failed(format!("ended with {status}")));
     }
-    signatures_of(manifest).into_iter().next().ok_or_else(|| {
-        let known: Vec<_> =
-            SIGNATURE_EXTENSIONS.iter().map(|extension| format!(".{extension}")).collect();
+    let mut made = extensions.iter().map(|extension| beside(file, &format!(".{extension}")));
+    made.find(|path| fs::exists(path)).ok_or_else(|| {
+        let extensions: Vec<_> = extensions.iter().map(|it| format!(".{it}")).collect();
         failed(format!(
-            "created no signature; expected `{}` followed by {}",
-            escape(&manifest.to_string_lossy()),
-            known.join(", ")
+            "created none; expected `{}` followed by {}",
+            escape(&file.to_string_lossy()),
+            extensions.join(", ")
         ))
     })
 }

@@ -1022,12 +1022,12 @@ fn a_command_signs_the_manifest_and_no_stale_signature_remains() {
 #[test]
 fn an_archive_is_complete_if_signing_fails_and_the_exit_status_is_2() {
     let experiment = Experiment::standard();
-    for (command, said) in [("false", "exit status"), ("true", "created no signature")] {
+    for (command, said) in [("false", "exit status"), ("true", "created none")] {
         let scratch = TempDir::new().unwrap();
         let archive = scratch.path().join("x.zip");
         create(experiment.path(), &archive, &["--sign-with", command])
             .exits(2)
-            .says(&["the archive is complete, but its manifest is not signed", said]);
+            .says(&["the archive is complete, but lacks its signature", said]);
         ra("verify", &[&archive], &[]).exits(0);
     }
 }

@@ -90,6 +90,7 @@ mod selection; // exit status, lists of names
 mod shards; // `ra-pack create --shard` and `--join`: several processes write one archive
 mod shells; // completions and manual pages, in the programs that use them
 mod show; // `ra-pack show`: numbers and layout like NumPy
+mod signatures; // signatures, time-stamps and parity files, with the programs that make them
 mod skips; // support: skipped tests, summarized at the end
 mod slurm; // support: a Slurm cluster of one machine
 mod sources; // packs in memory, in readers and in custom stores

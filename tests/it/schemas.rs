@@ -242,7 +242,18 @@ fn described_keys(whole: &Value, schema: &Value, path: &str, keys: &mut BTreeSet
 fn archives(home: &Path, outputs: &mut Outputs) -> Vec<(PathBuf, PathBuf)> {
     let sample = root().join("examples/experiment");
     let kinds: [(&str, &[&str]); 4] = [
-        ("plain.zip", &["--archive-digest", "--sign-with", r#"sh -c 'cp "$1" "$1.sig"' sign"#]),
+        (
+            "plain.zip",
+            &[
+                "--archive-digest",
+                "--sign-with",
+                r#"sh -c 'cp "$1" "$1.sig"' sign"#,
+                "--time-with",
+                r#"sh -c 'cp "$1" "$1.tsr"' time"#,
+                "--parity-with",
+                r#"sh -c 'cp "$1" "$1.par2"' protect"#,
+            ],
+        ),
         ("deflated.zip", &["--compression", "deflate", "--no-external-manifest"]),
         ("bag.zip", &["--layout", "bagit"]),
         ("bag.tar", &["--layout", "bagit"]),

@@ -122,7 +122,7 @@ fn the_head_comment_of_a_pack_is_true_in_both_layouts() {
 
 /// Whether a file is a manifest at the root of a plain pack, or a signature of one, as section 6.2 of the page means them.
 fn is_manifest_or_signature(name: &str) -> bool {
-    let signed = [".minisig", ".sig", ".asc", ".sigstore.json"];
+    let signed = [".minisig", ".sig", ".asc", ".sigstore.json", ".tsr"];
     let name = signed.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
     ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
         .iter()
@@ -555,11 +555,11 @@ fn codes(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// Families of codes for rules of others, which a pack need not keep.
+const OF_OTHERS: [&str; 4] = ["META", "PROF", "REPO", "SIG"];
+
 /// Each row of the tables of rules names vectors that expect its codes, and each vector is in a row. Each code of an error
 /// is on one of the pages.
-/// Families of codes for rules of others, which a pack need not keep.
-const OF_OTHERS: [&str; 3] = ["META", "PROF", "REPO"];
-
 #[test]
 fn the_tables_of_the_specification_name_the_vectors_that_hold_each_rule() {
     let mut on_pages = BTreeSet::new();

@@ -9,6 +9,7 @@ use ra_pack::finding::{Place, counts};
 use ra_pack::inspect::Listed;
 use ra_pack::message::Words;
 use ra_pack::ndl::Attribute;
+use ra_pack::signature::Signature;
 use ra_pack::verify::{Verdict, VerifyReport};
 use ra_pack::write::Layout;
 use ra_pack::{Container, Finding};
@@ -145,7 +146,8 @@ fn checked(report: &VerifyReport) -> Html {
         };
         html!(" BagIt {}: {}.", bag.version.as_deref().unwrap_or("without a version"), state)
     });
-    let signature = |signature| html!(" Signature <code>{}</code>, not checked.", signature);
+    let signature =
+        |it: &Signature| html!(" Signature <code>{}</code>: {}.", it.name.as_str(), it.summary());
     let intact = report.intact.as_ref().filter(|_| !report.is_valid()).map(|intact| {
         let (arrays, files) = (grouped(intact.arrays), grouped(intact.files));
         let all = counted(report.arrays, "array");

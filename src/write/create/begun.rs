@@ -75,6 +75,7 @@ impl<'w> BegunArchive<'w> {
     pub(super) fn new(archive: &Path, options: &CreateOptions) -> Result<Self> {
         let (delivery, path) = if is_url(archive) {
             container(archive, options)?;
+            check_no_parity(options)?;
             let (delivery, path) = Delivery::to_url(archive, options.force, &options.progress)?;
             (Some(delivery), path)
         } else if options.force {
@@ -90,6 +91,7 @@ impl<'w> BegunArchive<'w> {
         sink: impl Write + Send + 'w,
         options: &CreateOptions,
     ) -> Result<Self> {
+        check_no_parity(options)?;
         let container = options.container.unwrap_or(Container::Zip);
         let (delivery, path) = Delivery::to_writer(sink, container)?;
         Self::with(path, Some(delivery), options)
@@ -110,9 +112,11 @@ impl<'w> BegunArchive<'w> {
                 "expected blocks of {least} to {most} bytes for block digests, found {size}"
             )));
         }
-        for (is_given, option) in
-            [(options.sign_with.is_some(), "sign_with"), (options.manifest.is_some(), "manifest")]
-        {
+        for (is_given, option) in [
+            (options.sign_with.is_some(), "sign_with"),
+            (options.time_with.is_some(), "time_with"),
+            (options.manifest.is_some(), "manifest"),
+        ] {
             if is_given && options.no_external_manifest {
                 let message = Message::default().option(option).text(" and ");
                 let message = message.option("no_external_manifest");
@@ -382,6 +386,15 @@ impl<'w> BegunArchive<'w> {
         let source = EntrySource::Written(Box::new(WrittenContent { archive, range }));
         SourceEntry { placed: Some(member.placed.clone()), ..SourceEntry::new(path, source) }
     }
+}
+
+/// Returns an error if parity files are wanted, which have the name of a file in them.
+fn check_no_parity(options: &CreateOptions) -> Result<()> {
+    if options.parity_with.is_none() {
+        return Ok(());
+    }
+    let message = Message::default().option("parity_with");
+    Err(Error::options(message.text(" needs an archive that is a file")))
 }
 
 /// Returns the path of the journal of an archive.

@@ -37,9 +37,9 @@ use crate::pack::{
 use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
-use crate::read::manifests::{self, signatures_of};
+use crate::read::manifests::{self, parity_files, signatures_of};
 use crate::verify::{Shard, VerifyOptions, verify};
-use crate::write::companions::{self, sign};
+use crate::write::companions;
 use crate::write::survey::{self, SourceEntry};
 
 /// The archive that was created.
@@ -73,6 +73,12 @@ pub struct CreateReport {
     /// Path of the signature of that manifest, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<PathBuf>,
+    /// Path of the time-stamp of that manifest, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_stamp: Option<PathBuf>,
+    /// Paths of the parity files of the archive, if requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parity: Vec<PathBuf>,
     /// Names in the archive of descriptions made from headers.
     pub described: Vec<String>,
     /// Files next to the archive that an interrupted run left. You can delete them.
@@ -250,8 +256,9 @@ fn create_from(
     let created = create_file(source, begun, options).and_then(|mut report| {
         if let Some(delivery) = &mut begun.delivery {
             delivery.deliver(&report.target, options)?;
-            let paths = [&mut report.external_manifest, &mut report.signature];
-            for path in paths.into_iter().flatten().chain([&mut report.target]) {
+            let CreateReport { target, external_manifest, signature, time_stamp, .. } = &mut report;
+            let paths = [external_manifest, signature, time_stamp];
+            for path in paths.into_iter().flatten().chain([target]) {
                 *path = delivery.name(std::mem::take(path));
             }
         }
@@ -312,8 +319,14 @@ fn create_file(
     let manifest = outputs.manifest.as_ref().map(|manifest| manifest.file().path().to_owned());
     let turn = outputs.persist(options.force, old.as_ref(), &options.progress)?;
     let leftovers = fs::leftovers(archive);
-    let signed = options.sign_with.as_ref().zip(manifest.as_ref());
-    let signature = signed.map(|(command, manifest)| sign(manifest, command)).transpose()?;
+    let made = |command: &Option<String>, make: fn(&Path, &str) -> Result<PathBuf>| {
+        let both = command.as_ref().zip(manifest.as_ref());
+        both.map(|(command, manifest)| make(manifest, command)).transpose()
+    };
+    let signature = made(&options.sign_with, companions::sign)?;
+    let time_stamp = made(&options.time_with, companions::stamp)?;
+    let parity = options.parity_with.as_ref().map(|command| companions::protect(archive, command));
+    let parity = parity.transpose()?.unwrap_or_default();
     drop(turn);
     let PackedFiles { members, bytes, arrays, metadata, described, findings } = packed;
     Ok(CreateReport {
@@ -328,6 +341,8 @@ fn create_file(
         archive_sha256,
         external_manifest: manifest,
         signature,
+        time_stamp,
+        parity,
         described,
         leftovers,
         findings,
@@ -432,7 +447,7 @@ impl<'a, 'w> Outputs<'a, 'w> {
             return Err(Error::wrong_target(begun.name(stale.clone()), message));
         }
         begun.open(options)?;
-        let mut stale = signatures_of(manifest_path).into_iter();
+        let mut stale = signatures_of(manifest_path).into_iter().chain(parity_files(&begun.path));
         if let Some(path) = stale.next().filter(|_| !options.force) {
             return Err(Error::AlreadyExists { path });
         }
@@ -504,7 +519,9 @@ impl<'a, 'w> Outputs<'a, 'w> {
         let turn = Turn::beside(path, progress)?;
         old.map_or(Ok(()), OldMembers::check_unchanged)?;
         let stale = if replace { companions::companions(path) } else { Vec::new() };
+        let parity = if replace { parity_files(path) } else { Vec::new() };
         archive.persist_over(&stale)?;
+        parity.iter().try_for_each(|path| fs::remove(path))?;
         for file in [self.manifest, self.digest].into_iter().flatten() {
             file.persist()?;
         }

@@ -62,6 +62,12 @@ pub struct CreateOptions {
     /// Shell command that signs the external manifest after everything is written. The path of the manifest is appended
     /// to it. It must write the signature next to the manifest.
     pub sign_with: Option<String>,
+    /// Shell command that requests a time-stamp (RFC 3161) of the external manifest. The path of the manifest is appended
+    /// to it. It must write the response of the authority to a file with this path and `.tsr`.
+    pub time_with: Option<String>,
+    /// Shell command that makes parity files (PAR2) of the archive. The path of the archive is appended to it. It must
+    /// write `ARCHIVE.par2`.
+    pub parity_with: Option<String>,
     /// Whether to store the modification times of the files. The bytes of the archive then depend on them.
     pub preserve_mtime: bool,
     /// Time of every member, in seconds since 1970 UTC; 1980-01-01 if `None`.
