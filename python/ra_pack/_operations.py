@@ -159,6 +159,7 @@ def validate(
     strict: bool = False,
     metadata: bool = False,
     profile: Path | None = None,
+    repositories: Sequence[str] = (),
     jobs: int | None = None,
 ) -> ValidateReport:
     """Check descriptions against each other and against their arrays. Digests are not computed.
@@ -173,6 +174,8 @@ def validate(
         Also check for known units, names, a title and other metadata.
     profile : str or os.PathLike, optional
         The file of a BagIt profile, whose rules a bag is checked against. It is never fetched.
+    repositories : sequence of str
+        Repositories whose rules for uploads are checked: `b2share`, `dataverse`, `dryad`, `figshare`, `zenodo`.
     jobs : int, optional
         The number of threads; one per core by default.
 
@@ -189,6 +192,7 @@ def validate(
         If the pack or the profile cannot be read.
     """
     options = {name: value for name, value in locals().items() if name != "path"}
+    options["repositories"] = _texts(repositories)
     return _ra_pack.validate(path, options)
 
 

@@ -79,6 +79,7 @@ pub(crate) fn validate<'py>(
         strict: option(options, "strict")?,
         metadata: option(options, "metadata")?,
         profile: option(options, "profile")?,
+        repositories: option(options, "repositories")?,
         jobs: option(options, "jobs")?,
         ..ValidateOptions::default()
     };

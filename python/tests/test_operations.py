@@ -78,6 +78,14 @@ def test_a_bag_follows_the_profile_of_a_repository(source, tmp_path):
         ra_pack.validate(source, profile=profile)
 
 
+def test_uploads_follow_the_rules_of_repositories(source, tmp_path):
+    ra_pack.create(source, tmp_path / "pack.zip")
+    report = ra_pack.validate(tmp_path / "pack.zip", repositories=["zenodo", "dataverse"])
+    assert report and [finding.code for finding in report.findings] == ["REPO003"]
+    with pytest.raises(ra_pack.InvalidOption, match="found `foo`"):
+        ra_pack.validate(source, repositories=["foo"])
+
+
 def test_verify_reports_every_problem_as_the_command_does(source, tmp_path):
     path = tmp_path / "pack.zip"
     ra_pack.create(source, path)

@@ -13,7 +13,7 @@ use ra_pack::convert::{ConvertOptions, compare_content, content_digests};
 use ra_pack::diff::Agreement;
 use ra_pack::digest::Algorithm;
 use ra_pack::finding::MANY;
-use ra_pack::inspect::{ValidateOptions, ValidateReport};
+use ra_pack::inspect::{ValidateOptions, ValidateReport, repositories};
 use ra_pack::message::Words;
 use ra_pack::path::{escape, escape_path};
 use ra_pack::signature::TrustedKeys;
@@ -536,6 +536,7 @@ Examples:
   ra-pack validate --strict exp exp.zip
   ra-pack validate --metadata exp
   ra-pack validate --profile profile.json bag.zip
+  ra-pack validate --for zenodo,dataverse exp exp.zip
   ra-pack validate --allow DESC001 --allow DESC010 exp
   ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
   ra-pack describe temperature.ra | ra-pack validate -")]
@@ -570,6 +571,10 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
 
+    /// Also check what you would upload against the rules of b2share, dataverse, dryad, figshare or zenodo.
+    #[arg(long = "for", value_name = "REPOSITORIES", value_delimiter = ',', value_parser = repository)]
+    repositories: Vec<String>,
+
     /// Use this directory as the root of the pack that single files belong to.
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -588,6 +593,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         allow: args.allow.clone(),
         root: args.root.clone(),
         profile: args.profile.clone(),
+        repositories: args.repositories.clone(),
         jobs: args.common.jobs,
         progress: output.progress(),
     };
@@ -606,6 +612,15 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         }
     }
     Ok(tally.ending())
+}
+
+fn repository(text: &str) -> Result<String, String> {
+    let known = repositories();
+    if known.contains(&text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("expected {}", known.join(", ")))
+    }
 }
 
 fn is_refused(error: &ra_pack::Error) -> bool {

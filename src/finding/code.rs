@@ -496,6 +496,14 @@ codes! {
     /// A file of a bag that its profile requires or forbids.
     ProfileFile = "PROF005" Error,
         "add or remove the file, then write the manifests of the bag again";
+    /// More files or larger files than a repository takes.
+    TooMuch = "REPO001" Error,
+        "divide the data into several packs, or ask the repository for a larger quota";
+    /// A name of a file that a repository does not take.
+    UnfitForRepository = "REPO002" Error, "rename the file";
+    /// A repository that changes what is uploaded.
+    ChangedUpload = "REPO003" Warning,
+        "upload a tar, or put the zip into another zip";
 }
 
 impl Code {

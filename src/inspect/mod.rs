@@ -11,6 +11,7 @@ pub(crate) mod outline;
 #[cfg(feature = "full")]
 mod profile;
 pub(crate) mod remote_scan;
+mod repositories;
 pub(crate) mod scan;
 pub(crate) mod select;
 pub(crate) mod validate;
@@ -23,6 +24,7 @@ pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list}
 pub use self::outline::{
     Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions, outline,
 };
+pub use self::repositories::repositories;
 pub use self::select::{InvalidPattern, Patterns};
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
 pub use crate::pack::{CoordinateInfo, MetadataCounts};

@@ -15,6 +15,7 @@ use crate::fs::{self, File};
 use crate::inspect::late::LateArrays;
 #[cfg(feature = "full")]
 use crate::inspect::profile;
+use crate::inspect::repositories;
 use crate::inspect::scan::PackScan;
 use crate::message::Message;
 use crate::ndl;
@@ -43,6 +44,9 @@ pub struct ValidateOptions {
     /// File of a BagIt profile, whose rules the bag is checked against. It is never fetched.
     #[cfg(feature = "full")]
     pub profile: Option<PathBuf>,
+    /// Names of repositories, from [`repositories`](super::repositories). Their rules are checked for the upload: the files
+    /// of a directory, or an archive and the files next to it.
+    pub repositories: Vec<String>,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
     /// Receives progress reports and cancels the operation.
@@ -153,6 +157,8 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         report.findings.extend(found);
         report.profile = Some(identifier);
     }
+    let (container, wanted) = (Some(archive.container()), &options.repositories);
+    report.findings.extend(repositories::check(target, container, &members, wanted)?);
     let (names, mut found) = (NameTable::new(members.iter().map(Member::named)), Vec::new());
     check_names(&names, archive.container(), &mut found);
     report.findings.extend(found.into_iter().filter(|finding| !finding.is_error()));
@@ -210,6 +216,7 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         Err(error) => return Err(error),
     };
     report.findings = single_file.findings();
+    report.findings.extend(repositories::check(target, None, &[], &options.repositories)?);
     report.findings.extend(inline_findings(&single_file)?);
     let array = single_file.array();
     let is_own = |finding: &Finding| finding.array.as_ref() == Some(&array);

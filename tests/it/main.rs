@@ -79,6 +79,7 @@ mod repeats; // a megabyte of any part that can be repeated: bounded time and me
 #[cfg(unix)] // permissions, links
 mod replaced; // replaced files keep their permissions, and links their meaning
 mod report; // `ra-pack report`: the page, in a browser
+mod repositories; // `validate --for`: the rules of repositories for uploads
 mod reshape; // `ra-pack reshape`: other dims, the same elements
 mod run; // support: runs of the binary, and their output
 mod salvage; // `ra-pack salvage`: what is confirmed is the original

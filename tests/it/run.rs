@@ -65,8 +65,8 @@ impl Ran {
 }
 
 /// Codes about the pack as a whole or a file next to it, without a member or place.
-const ABOUT_ALL: [&str; 7] =
-    ["MAN001", "MAN007", "MAN008", "BAG010", "PROF001", "PROF002", "ARC001"];
+const ABOUT_ALL: [&str; 9] =
+    ["MAN001", "MAN007", "MAN008", "BAG010", "PROF001", "PROF002", "REPO001", "REPO003", "ARC001"];
 
 /// Returns findings without a hint, a member or a place.
 pub(crate) fn unhelpful(report: &Value) -> Vec<Value> {
