@@ -9,6 +9,7 @@ mod npy;
 mod readers;
 mod script;
 mod seeds;
+mod signatures;
 mod tars;
 mod verified;
 mod zips;
@@ -19,6 +20,7 @@ pub use grouped::grouped;
 pub use interchange::{ds, png};
 pub use npy::npy;
 pub use seeds::{Seed, seeds};
+pub use signatures::signature;
 pub use verified::{tar_structure, tar_verify, zip_structure, zip_verify};
 
 /// A target: its name, and the function that must not panic.
@@ -40,4 +42,5 @@ pub const TARGETS: &[Target] = &[
     ("grouped", grouped),
     ("zip_structure", zip_structure),
     ("tar_structure", tar_structure),
+    ("signature", signature),
 ];

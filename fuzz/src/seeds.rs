@@ -34,10 +34,11 @@ pub fn seeds() -> Result<Vec<Seed>, Box<dyn Error>> {
     archives::seeds(&mut add);
     scripts::seeds(&mut add);
     interchange::seeds(&mut add);
+    crate::signatures::seeds(&mut add);
     Ok(seeds)
 }
 
-type Add<'a> = dyn FnMut(&'static str, &str, Vec<u8>) + 'a;
+pub(crate) type Add<'a> = dyn FnMut(&'static str, &str, Vec<u8>) + 'a;
 
 const NDL: &str = "dimcoords:\n  t: {type: float64, size: 2}\nndarrays:\n  a:\n    shape: [t, 3]\n    \
                    type: {enum: {base: int8, members: {no: 0, yes: 1}}}\n    storage: {order: row}\n    \

@@ -367,3 +367,19 @@ sys.exit(command.main())
     subprocess.run([sys.executable, "-c", program, *words], check=True)
     page = (tmp_path / "page.html").read_text()
     assert page.startswith('before<script type="text/plain" id="pack"') and page.endswith("</script>after")
+
+
+def test_a_signature_is_required_if_a_key_is_given(tmp_path):
+    pack = tmp_path / "exp.zip"
+    ra_pack.create(EXPERIMENT, pack)
+    key = tmp_path / "lab.pub"
+    key.write_text("untrusted comment: a key\nRWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3\n")
+    report = ra_pack.verify(pack, minisign_key=key)
+    assert not report and [finding.code for finding in report.findings] == ["SIG003"]
+    (tmp_path / "exp.zip.manifest-sha256.txt.minisig").write_text("garbage")
+    report = ra_pack.verify(pack, minisign_key=key.read_text().split()[-1])
+    assert [finding.code for finding in report.findings] == ["SIG001"]
+    assert [signature["state"] for signature in report.signatures] == ["bad"]
+    assert ra_pack.verify(pack).signatures[0]["state"] == "not_checked"
+    with pytest.raises(ra_pack.InvalidOption, match="is not a public key of minisign"):
+        ra_pack.verify(pack, minisign_key=pack)
