@@ -319,8 +319,8 @@ fn hostile_profiles_end_soon_with_an_error() {
             "EOF while parsing a string at line 1 column 26",
         ),
         (vec![b' '; 1 << 21], 2, "it is longer than 1048576 bytes"),
-        (of(json!({"Payload-Files-Allowed": many})), 1, "has 300 patterns with `*`, more than 256"),
-        (of(json!({"Payload-Files-Allowed": [stars]})), 1, "PROF005"),
+        (of(json!({"Payload-Files-Allowed": many})), 1, "has 300 `*`, more than 256"),
+        (of(json!({"Payload-Files-Allowed": [stars]})), 1, "has 200000 `*`, more than 256"),
         (of(json!({"Tag-Files-Required": vec!["x"; 200_000]})), 1, "PROF005"),
         (
             of(json!({"Bag-Info": {"\u{1b}[31m'; rm -rf x": {"required": true}}})),
