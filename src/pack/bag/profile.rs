@@ -142,25 +142,26 @@ impl BagProfile {
             findings.push(finding.expected(VERSIONS.join(", "), &*stated));
         }
         this.rules.retain(|name, value| {
-            findings.push(match RULES.iter().find(|(rule, ..)| rule == name) {
-                None => {
+            let rule = RULES.iter().find(|(rule, ..)| rule == name);
+            findings.push(match (rule, rule.and_then(|(.., check)| check(value).err())) {
+                (None, _) => {
                     let finding = bad(format!("the rule `{}` is unknown", beginning(name)));
                     let near = ndl::nearest(name, names);
                     let hint =
                         near.map_or("delete it".to_owned(), |it| format!("did you mean `{it}`?"));
                     finding.warning().hint(hint)
                 }
-                Some((.., check)) if let Err(error) = check(value) => {
+                (Some(_), Some(error)) => {
                     bad(format!("`{name}`: {}", beginning(&error.to_string())))
                 }
-                Some((_, since, _)) if version.is_some_and(|version| version < *since) => {
+                (Some((_, since, _)), None) if version.is_some_and(|version| version < *since) => {
                     let finding =
                         bad(format!("`{name}` does not apply to profiles of this version"));
                     finding
                         .warning()
                         .expected(VERSIONS.get(*since..).unwrap_or_default().join(" or "), &*stated)
                 }
-                Some(_) => return true,
+                (Some(_), None) => return true,
             });
             false
         });
