@@ -108,17 +108,11 @@ pub(super) fn print_lines(lines: &[LogLine], count: u64, what: &str, output: &Ou
 fn line(target: &AuditedTarget) -> String {
     let name = escape(&target.target);
     let reason = target.reason.as_ref().map(|reason| format!(": {}", escape(reason)));
-    let signed = signed(target).map_or_else(String::new, |signed| format!(", {}", escape(&signed)));
+    let by = target.signed_by.iter().map(|by| format!(", signed by {}", escape(by)));
+    let at = target.existed_at.map(|time| format!(", existed at {}", time.date()));
+    let signed: String = by.chain(at).collect();
     let reason = reason.unwrap_or_default();
     format!("{name}: {}, {}{signed}{reason}", target.state.text(), last_good(target))
-}
-
-/// Formats what was checked of signatures: `signed by lab@example.org, existed at 2026-03-01`.
-fn signed(target: &AuditedTarget) -> Option<String> {
-    let by = target.signed_by.iter().map(|by| format!("signed by {by}"));
-    let at = target.existed_at.map(|time| format!("existed at {}", time.date()));
-    let parts: Vec<_> = by.chain(at).collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Formats the last verification without errors and its age: `last good 2026-03-01 (91 days ago)`.

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::archive::{Container, Member, MemberKind};
 use crate::error::{Error, Result};
 use crate::finding::{Code, Finding};
-use crate::fs::{self, beside};
+use crate::fs;
 use crate::message::counted;
-use crate::pack::{ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX};
-use crate::read::manifests::signatures_of;
+use crate::read::manifests::companions;
 
 const ONE_ARCHIVE: &str = "upload one archive, as `ra-pack create` makes it";
 const TABLE: &str = include_str!("repositories.txt");
@@ -59,6 +58,9 @@ pub(super) fn check(
     members: &[Member],
     repositories: &[String],
 ) -> Result<Vec<Finding>> {
+    if repositories.is_empty() {
+        return Ok(Vec::new());
+    }
     let known = self::repositories();
     if let Some(unknown) = repositories.iter().find(|name| !known.contains(&name.as_str())) {
         let expected = known.join(", ");
@@ -71,14 +73,11 @@ pub(super) fn check(
         let files = members.iter().filter(|member| member.kind == MemberKind::File);
         files.map(|file| (file.name.to_string(), file.size)).collect()
     } else {
-        let manifest = beside(target, EXTERNAL_MANIFEST_SUFFIX);
-        let mut paths = vec![target.to_owned(), beside(target, ARCHIVE_DIGEST_SUFFIX)];
-        paths.extend(signatures_of(&manifest));
-        paths.push(manifest);
+        let paths = [target.to_owned()].into_iter().chain(companions(target));
         let name =
             |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
         let file = |path: PathBuf| Some((name(&path)?, fs::file_len(&path)?));
-        paths.into_iter().filter_map(file).collect()
+        paths.filter_map(file).collect()
     };
     let zipped = (container == Some(Container::Zip)).then_some(members);
     let upload = Upload { files, zipped, is_directory };

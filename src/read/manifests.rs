@@ -449,8 +449,16 @@ pub(crate) fn signatures_of(manifest: &Path) -> Vec<PathBuf> {
     signatures
 }
 
+/// Returns the paths of all files that may belong to an archive next to it: manifest, digest and signatures.
+pub(crate) fn companions(archive: &Path) -> Vec<PathBuf> {
+    let manifest = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
+    let mut all = possible_signatures(&manifest);
+    all.extend([beside(archive, ARCHIVE_DIGEST_SUFFIX), manifest]);
+    all
+}
+
 /// Returns the paths that signatures of a manifest may have.
-pub(crate) fn possible_signatures(manifest: &Path) -> Vec<PathBuf> {
+fn possible_signatures(manifest: &Path) -> Vec<PathBuf> {
     SIGNATURE_EXTENSIONS.iter().map(|end| beside(manifest, &format!(".{end}"))).collect()
 }
 

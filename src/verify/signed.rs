@@ -1,7 +1,7 @@
 //! Checks of the signatures of a pack, with the feature `signatures`.
 
 #[cfg(feature = "signatures")]
-use std::borrow::Cow;
+use std::path::Path;
 use std::path::PathBuf;
 
 use super::VerifyOptions;
@@ -14,7 +14,7 @@ use crate::fs::{self, File};
 #[cfg(feature = "signatures")]
 use crate::pack;
 #[cfg(feature = "signatures")]
-use crate::read::manifests::{self, MAX_MANIFEST};
+use crate::read::manifests::MAX_MANIFEST;
 use crate::signature::Signature;
 #[cfg(feature = "signatures")]
 use crate::signature::SignatureState;
@@ -49,25 +49,7 @@ impl Proof<'_> {
         for (name, path) in signatures {
             let mut signature = Signature::not_checked(name);
             if let Some(trusted) = &self.options.trusted {
-                let (bytes, manifest, algorithm) = match &path {
-                    Some(path) => {
-                        let manifest = self.options.manifest_path(self.archive);
-                        let algorithm = manifest.map(|path| manifests::algorithm_of(&path));
-                        // A longer file is not a signature.
-                        let file = File::open(path)?;
-                        let mut bytes = vec![0; MAX_SIGNATURE];
-                        let read = file.read_at(&mut bytes, 0)?;
-                        bytes.truncate(read);
-                        (Cow::Owned(bytes), self.piped.as_deref(), algorithm)
-                    }
-                    None => {
-                        let text = |name: &str| self.texts.get(name).copied();
-                        let signed = pack::signed_by(&signature.name).expect("it is a signature");
-                        let bytes = text(&signature.name).unwrap_or_default();
-                        (Cow::Borrowed(bytes), text(signed), pack::manifest_algorithm(signed))
-                    }
-                };
-                let manifest = manifest.filter(|_| algorithm.is_some_and(|it| !it.is_weak()));
+                let (bytes, manifest) = self.texts_of(&signature.name, path.as_deref())?;
                 let checked = manifest.and_then(|it| trusted.check(&signature.name, &bytes, it));
                 if let Some((kind, checked)) = checked {
                     kinds.push(kind);
@@ -85,6 +67,24 @@ impl Proof<'_> {
         let trusted = self.options.trusted.iter();
         findings.extend(trusted.flat_map(|trusted| trusted.missing(&kinds)));
         Ok(all)
+    }
+
+    /// Returns the bytes of a signature, and of its manifest, unless that has digests that can be forged.
+    fn texts_of(&self, name: &str, path: Option<&Path>) -> Result<(Vec<u8>, Option<&[u8]>)> {
+        let Some(path) = path else {
+            let signed = pack::signed_by(name).expect("it is a signature");
+            let text = |name: &str| self.texts.get(name).copied();
+            let is_strong = pack::manifest_algorithm(signed).is_some_and(|it| !it.is_weak());
+            let bytes = text(name).unwrap_or_default();
+            return Ok((bytes.to_vec(), text(signed).filter(|_| is_strong)));
+        };
+        // A longer file is not a signature.
+        let mut bytes = vec![0; MAX_SIGNATURE];
+        let read = File::open(path)?.read_at(&mut bytes, 0)?;
+        bytes.truncate(read);
+        let outside = self.options.outside_manifest(self.archive);
+        let is_strong = outside.is_some_and(|(_, algorithm)| !algorithm.is_weak());
+        Ok((bytes, self.piped.as_deref().filter(|_| is_strong)))
     }
 }
 

@@ -41,12 +41,11 @@ pub fn remarks(report: &VerifyReport, target: &str) -> Vec<String> {
             if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         lines.push(format!("parity: {}{more}", escape(first)));
     }
-    let of_signature = |it: &&Finding| {
+    // An error of a signature is about the manifest or a key, not about the files.
+    let of_signature = |it: &Finding| {
         matches!(it.code, Code::BadSignature | Code::UntrustedSigner | Code::NoSignature)
     };
-    let errors = report.findings.iter().filter(|it| it.is_error());
-    // The manifest or its signature is wrong, or not trusted, not the files.
-    if errors.clone().count() > errors.filter(of_signature).count() {
+    if report.findings.iter().any(|it| it.is_error() && !of_signature(it)) {
         lines.extend(intact(report, target));
         if !report.parity.is_empty() {
             lines.push(format!(

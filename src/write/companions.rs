@@ -6,21 +6,10 @@ use std::process::Command;
 
 use crate::error::{Error, Result};
 use crate::fs::{self, beside};
-use crate::pack::{
-    ARCHIVE_DIGEST_SUFFIX, EXTERNAL_MANIFEST_SUFFIX, PARITY_EXTENSION, SIGNATURE_EXTENSIONS,
-    TIME_STAMP_EXTENSION,
-};
+use crate::pack::{PARITY_EXTENSION, SIGNATURE_EXTENSIONS, TIME_STAMP_EXTENSION};
 use crate::path::{escape, escape_path};
 use crate::progress::Progress;
-use crate::read::manifests::{parity_files, possible_signatures};
-
-/// Returns the paths of all files that may belong to an archive next to it: manifest, digest and signatures.
-pub(crate) fn companions(archive: &Path) -> Vec<PathBuf> {
-    let manifest = beside(archive, EXTERNAL_MANIFEST_SUFFIX);
-    let mut all = possible_signatures(&manifest);
-    all.extend([beside(archive, ARCHIVE_DIGEST_SUFFIX), manifest]);
-    all
-}
+use crate::read::manifests::{companions, parity_files};
 
 /// Returns the path of the archive to write or replace: the target, for a link. Brings back the files next to it if an
 /// interrupted run set them aside.

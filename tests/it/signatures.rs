@@ -27,9 +27,9 @@ impl Signed {
     }
 
     fn pack(&self, options: &[&str]) {
-        let options: Vec<_> = options.iter().map(|option| self.fill(option)).collect();
-        let options: Vec<_> = options.iter().map(String::as_str).collect();
-        create(Experiment::standard().path(), &self.at("x.zip"), &options).exits(0);
+        self.run(options, |options| {
+            create(Experiment::standard().path(), &self.at("x.zip"), options).exits(0)
+        });
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -48,9 +48,13 @@ impl Signed {
     }
 
     fn verify(&self, options: &[&str]) -> Ran {
+        self.run(options, |options| ra("verify", &[&self.at("x.zip")], options))
+    }
+
+    /// Runs a command with options in which `{}` is the directory.
+    fn run(&self, options: &[&str], run: impl FnOnce(&[&str]) -> Ran) -> Ran {
         let options: Vec<_> = options.iter().map(|option| self.fill(option)).collect();
-        let options: Vec<_> = options.iter().map(String::as_str).collect();
-        ra("verify", &[&self.at("x.zip")], &options)
+        run(&options.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Checks that the archive is refused because of its signature with this code alone.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::fs::remote::{self, NewObject};
 use crate::fs::{self, File, PendingDirectory};
 use crate::progress::Progress;
-use crate::write::companions::companions;
+use crate::read::manifests::companions;
 
 /// Bytes copied at once to a writer.
 const COPIED_AT_ONCE: usize = 1 << 20;

@@ -518,7 +518,7 @@ impl<'a, 'w> Outputs<'a, 'w> {
         progress.check()?;
         let turn = Turn::beside(path, progress)?;
         old.map_or(Ok(()), OldMembers::check_unchanged)?;
-        let stale = if replace { companions::companions(path) } else { Vec::new() };
+        let stale = if replace { manifests::companions(path) } else { Vec::new() };
         let parity = if replace { parity_files(path) } else { Vec::new() };
         archive.persist_over(&stale)?;
         parity.iter().try_for_each(|path| fs::remove(path))?;
