@@ -195,11 +195,6 @@ pub mod remote {
     pub use crate::path::url::{conceal, is_url};
 }
 
-/// Compiles and runs the program in the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-mod readme {}
-
 /// Compiles and runs the programs in the guide.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]

@@ -1,4 +1,4 @@
-"""Compares the Python module with NumPy, h5py and zarr, and prints tables for docs/performance.md.
+"""Compares the Python module with NumPy, h5py and zarr, and prints tables for benches/README.md.
 
 usage: compare.py [--rounds N] [--work DIRECTORY] [--only WORKLOAD]...
 

@@ -3,7 +3,7 @@
 use ra_pack::ndl;
 
 use crate::experiment::ra_pack;
-use crate::page::{check_tables, read};
+use crate::page::read;
 
 #[test]
 fn explain_knows_every_code_and_suggests_the_nearest_one() {
@@ -28,16 +28,6 @@ fn explain_knows_every_code_and_suggests_the_nearest_one() {
     let unknown = explain(&["NDL088"]).code(2);
     let message = String::from_utf8_lossy(&unknown.get_output().stderr).into_owned();
     assert!(message.contains("the nearest is `NDL087`"), "{message}");
-}
-
-#[test]
-fn the_table_of_rules_is_generated_from_the_codes() {
-    let rules = ra_pack::Code::ALL.iter().filter(|code| code.id().starts_with("NDL"));
-    let row = |code: &ra_pack::Code| {
-        format!("| {} | {} |\n", code.id(), code.title().trim_end_matches('.'))
-    };
-    let rules: String = rules.map(row).collect();
-    check_tables("docs/ndl.md", &format!("| code | rule |\n|---|---|\n{rules}"));
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::foreign::installed;
 /// Programs that the examples need.
 const TOOLS: [&str; 5] = ["jq", "minisign", "man", "find", "od"];
 
-fn help(arguments: &[&str]) -> String {
+/// Returns the long help of a command, or of the program.
+pub(crate) fn help(arguments: &[&str]) -> String {
     let ran = ra_pack().args(arguments).arg("--help").assert().success();
     String::from_utf8(ran.get_output().stdout.clone()).unwrap()
 }

@@ -72,6 +72,7 @@ mod raw_tar; // support: tar files by hand
 mod raw_zip; // support: zip files by hand
 mod read_formats;
 mod readers; // small readers in other languages, written from the page about the format
+mod reference;
 mod refs;
 mod registry; // packaging/registry: other programs recognize arrays and packs
 mod remote; // packs at URLs, with servers on this machine

@@ -46,6 +46,12 @@ pub(crate) fn check(page: &str, shown: &str, now: &str) {
     }
 }
 
+/// Compares a whole page with the generated text.
+#[track_caller]
+pub(crate) fn check_page(page: &str, now: &str) {
+    check(page, &read(page), now);
+}
+
 /// Compares tables, which begin with a row that occurs once on the page.
 #[track_caller]
 pub(crate) fn check_tables(page: &str, tables: &str) {
@@ -134,8 +140,10 @@ impl Home {
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
         let home = Self { directory, path, proxy: None, at, slurm: RefCell::new(None) };
-        for example in ["examples/experiment", "examples/profiles", "examples/readers"] {
-            home.copy(example, example);
+        for example in
+            ["experiment", "import", "profiles", "readers"].map(|name| format!("examples/{name}"))
+        {
+            home.copy(&example, &example);
         }
         make_ocean::write_to(&home.directory.path().join("ocean")).unwrap();
         home

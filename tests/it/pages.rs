@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::experiment::ra_pack;
 use crate::help::commands;
-use crate::page::{blocks, check_tables, read};
+use crate::page::{blocks, read};
 use crate::remote::server::{Server, serve};
 
 /// A test for each page with commands or descriptions: the programs that the commands need, a Python program that
@@ -41,12 +41,14 @@ macro_rules! pages {
 }
 
 pages! {
-    readme "README.md" ["python3", "sha256sum", "unzip"] ["numpy"]
+    readme "README.md" ["dd", "python3"] "tests/it/tutorial.py" ["numpy"]
     auditing "docs/auditing.md" ["jq", "parallel", "sbatch", "slurmctld", "slurmd"]
     bart "docs/bart.md" ["bart"]
     bagit "docs/bagit.md" ["sha256sum", "unzip"]
+    choosing "docs/choosing.md" ["python3", "sha256sum", "tar"] "tests/it/tutorial.py" ["numpy"]
     coming_from_ra "docs/coming-from-ra.md" []
     comparing "docs/comparing.md" []
+    concepts "docs/concepts.md" [] "tests/it/tutorial.py" ["numpy"]
     converting "docs/converting.md" []
     describing "docs/describing.md" []
     format "docs/format.md" ["cc", "dd", "od", "python3", "sha256sum", "split", "unzip"]
@@ -60,6 +62,7 @@ pages! {
     spec_pack "docs/spec/pack.md" ["od", "tail", "unzip"]
     spec_rawarray "docs/spec/rawarray.md" ["od"]
     scripting "docs/scripting.md" ["jq", "man", "parallel", "sbatch", "slurmctld", "slurmd", "xargs"]
+    tutorial "docs/tutorial.md" ["dd", "par2", "python3", "sha256sum", "unzip"] ["numpy"]
     zarr "docs/zarr.md" ["jq", "python3"] ["dask", "fsspec", "xarray", "zarr"]
 }
 
@@ -89,14 +92,6 @@ fn generated_remote() {
 const NOT_RUN: &[&str] =
     &["README.md", "CONTRIBUTING.md", "docs/packaging.md", "docs/performance.md", "docs/python.md"];
 
-/// The rows of README's table: a table of `docs/performance.md`, and a program in it.
-const RATIOS: &[(&str, &str)] = &[
-    ("create", "ra-pack create"),
-    ("create", "tar and sha256sum"),
-    ("verify", "ra-pack verify"),
-    ("verify", "sha256sum -c, two processes"),
-];
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -105,7 +100,7 @@ fn root() -> &'static Path {
 fn pages() -> Vec<String> {
     let root_pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
     let mut pages: Vec<_> = root_pages.map(str::to_owned).into();
-    for directory in ["docs", "docs/spec"] {
+    for directory in ["docs", "docs/spec", "benches"] {
         for entry in fs::read_dir(root().join(directory)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "md") {
@@ -132,8 +127,10 @@ fn every_block_of_every_page_is_run() {
                 "python" => RUN.contains(&&*page) || RUN_BY_PYTEST.contains(&&*page),
                 "console" | "yaml" => RUN.contains(&&*page),
                 // `layers.rs` reads the block of the architecture.
+                // `reference.rs` generates the pages of commands and codes.
                 "text" => {
-                    let others = [RUN_BY_PYTEST, &["docs/architecture.md"]].concat();
+                    let others = ["docs/architecture.md", "docs/cli.md", "docs/codes.md"];
+                    let others = [RUN_BY_PYTEST, &others].concat();
                     RUN.contains(&&*page) || others.contains(&&*page)
                 }
                 "rust" => library.contains(&format!("include_str!(\"../{page}\")")),
@@ -148,33 +145,22 @@ fn every_block_of_every_page_is_run() {
     }
 }
 
-/// The median ratios of a program for 100,000 small arrays and for large ones, as a row of README.
-fn ratio_row(page: &str, table: &str, program: &str) -> String {
-    let (_, rest) = page.split_once(&format!("<!-- table: {table} -->")).unwrap();
-    let (table, _) = rest.split_once("<!-- end of table -->").unwrap();
-    let cells = |row: &str| -> Vec<String> {
-        row.replace("**", "").split('|').map(|cell| cell.trim().to_owned()).collect()
-    };
-    let mut rows = table.lines().map(cells).filter(|row| row.len() > 2);
-    let heads = rows.next().unwrap();
-    let row = rows.find(|row| row[1].split(':').next() == Some(program));
-    let row = row.unwrap_or_else(|| panic!("docs/performance.md has no row of {program}"));
-    let ratio = |workload: &str| {
-        let column = heads.iter().position(|head| head == workload).unwrap();
-        row[column].split(' ').next().unwrap().to_owned()
-    };
-    let bold = if program.starts_with("ra-pack") { "**" } else { "" };
-    let cells = [program.to_owned(), ratio("W1"), ratio("W5")];
-    format!("| {} |\n", cells.map(|cell| format!("{bold}{cell}{bold}")).join(" | "))
-}
-
 #[test]
-fn the_ratios_of_readme_are_generated_from_the_measurements() {
-    let page = read("docs/performance.md");
-    let rows = RATIOS.iter().map(|(table, program)| ratio_row(&page, table, program));
-    let rows: String = rows.collect();
-    let heads = "| time / baseline | 100,000 small arrays | 4 arrays of 512 MiB |\n|---|--:|--:|\n";
-    check_tables("README.md", &format!("{heads}{rows}"));
+fn the_times_in_readme_are_measured() {
+    let readme = read("README.md");
+    let (_, table) = readme.split_once("| time on two cores |").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let measured = read("docs/performance.md") + &read("benches/README.md");
+    let words: Vec<_> = table.split_whitespace().collect();
+    let times = words.windows(2).filter(|pair| {
+        let unit = pair[1].trim_end_matches(',');
+        ["s", "ms", "µs"].contains(&unit) && pair[0].parse::<f64>().is_ok()
+    });
+    let times: Vec<_> = times.map(|pair| pair.join(" ")).collect();
+    assert!(times.len() >= 6, "{times:?}");
+    for time in times.iter().map(|time| time.trim_end_matches(',')) {
+        assert!(measured.contains(time), "no measurement has {time}");
+    }
 }
 
 /// The headings of a page as addresses, in the way of GitHub.
@@ -237,6 +223,35 @@ fn the_index_names_every_page() {
         if let Some(name) = page.strip_prefix("docs/").filter(|name| *name != "README.md") {
             assert!(linked.contains(name), "docs/README.md does not name {name}");
         }
+    }
+}
+
+/// The index, the heading of the page and the title in the site are one title.
+#[test]
+fn the_index_names_pages_by_their_titles() {
+    let index = read("docs/README.md");
+    for part in index.split("](").collect::<Vec<_>>().windows(2) {
+        let (_, title) = part[0].rsplit_once('[').unwrap();
+        let (link, _) = part[1].split_once(')').unwrap();
+        let page = read(&format!("docs/{link}"));
+        let heading = page.lines().find_map(|line| line.strip_prefix("# "));
+        assert!(link == "../README.md" || heading == Some(title), "{link}: {title:?}, {heading:?}");
+    }
+}
+
+/// Pages for readers end with the pages to read next. References are read in any order.
+#[test]
+fn every_guide_ends_with_the_next_pages() {
+    let index = read("docs/README.md");
+    let (guides, _) = index.split_once("## Reference").unwrap();
+    let (_, guides) = guides.split_once("## ").unwrap();
+    for link in links(guides) {
+        let page = read(&format!("docs/{link}"));
+        let (_, end) = page.rsplit_once("\n## ").unwrap();
+        assert!(
+            end.starts_with("Next\n") && end.contains("]("),
+            "{link} does not end with `## Next`"
+        );
     }
 }
 
