@@ -150,6 +150,8 @@ class VerifyReport:
         The signatures and time-stamps of these: `name`, `state` (`not_checked`, `good` or `bad`), `by` and `time`.
     parity : list of str
         Files next to the archive from which PAR2 can repair it.
+    store : dict or None
+        The comparison with an object in a store: `url`, `outcome`, `checksum` and `value`.
     blocks : dict or None
         The number and size of the files that were compared by the digests of their blocks.
     intact : dict or None
@@ -185,6 +187,7 @@ class VerifyReport:
     bag: dict[str, Any] | None = None
     ro_crate: str | None = None
     parity: list[str] = field(default_factory=list)
+    store: dict[str, str] | None = None
     blocks: dict[str, int] | None = None
     intact: dict[str, int] | None = None
     metadata: dict[str, int] | None = None
@@ -446,6 +449,8 @@ class AuditedTarget:
         The time at which its manifest existed, according to a time-stamp.
     reason : str or None
         Why the target needs attention; None if it does not.
+    store : dict or None
+        The words of a store about its copy, as in `VerifyReport`.
     """
 
     target: str
@@ -456,6 +461,7 @@ class AuditedTarget:
     signed_by: list[str]
     existed_at: str | None
     reason: str | None
+    store: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ use crate::fs::{self, File, LineFile, Version};
 use crate::json;
 use crate::signature::Signature;
 use crate::time::Timestamp;
-use crate::verify::{Shard, TargetErrorKind, Verdict, VerifyReport};
+use crate::verify::{Shard, StoreWord, TargetErrorKind, Verdict, VerifyReport};
 
 /// Longest line that is read, in bytes: more than a report with the largest number of findings has.
 const MAX_LINE: u64 = 64 << 20;
@@ -107,6 +107,7 @@ pub(super) struct Entry {
     pub(super) is_by_blocks: bool,
     /// The signatures and time-stamps that are good.
     pub(super) signatures: Vec<Signature>,
+    pub(super) store: Option<StoreWord>,
     /// Why the target is not valid, and the codes of its errors.
     pub(super) reason: Option<String>,
     pub(super) codes: Vec<String>,
@@ -149,6 +150,7 @@ struct Stored {
     blocks: Option<serde::de::IgnoredAny>,
     #[serde(default)]
     signatures: Vec<Signature>,
+    store: Option<StoreWord>,
     findings: Vec<StoredFinding>,
 }
 
@@ -199,6 +201,7 @@ impl Stored {
             shard_block_size: self.shard_block_size,
             is_by_blocks: self.blocks.is_some(),
             signatures: self.signatures.into_iter().filter(Signature::is_good).collect(),
+            store: self.store,
             reason,
             codes: codes.into_iter().map(str::to_owned).collect(),
         };

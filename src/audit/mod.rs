@@ -18,7 +18,7 @@ use crate::error::Result;
 use crate::fs::target_name;
 use crate::message::listed;
 use crate::time::Timestamp;
-use crate::verify::Verdict;
+use crate::verify::{StoreWord, Verdict};
 
 /// Maximum number of missing shards that a message names.
 const MAX_SHARDS_SHOWN: usize = 8;
@@ -90,6 +90,9 @@ pub struct AuditedTarget {
     /// is none.
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub existed_at: Option<Timestamp>,
+    /// The words of a store about its copy, according to the result that decides on the state; absent if none was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreWord>,
     /// Why the target needs attention; null if it does not.
     pub reason: Option<String>,
 }
@@ -226,7 +229,9 @@ fn audited(
     let signatures = good.map_or(&[][..], |good| &good.first.signatures);
     let (times, signatures): (Vec<_>, Vec<_>) =
         signatures.iter().partition(|signature| signature.time.is_some());
+    let last = known.and_then(|known| known.problem(good)).or(good.map(|good| good.first));
     AuditedTarget {
+        store: last.and_then(|last| last.store.clone()),
         signed_by: signatures.into_iter().filter_map(|it| it.by.clone()).collect(),
         existed_at: times.into_iter().filter_map(|it| it.time).min(),
         target: name.to_owned(),

@@ -110,9 +110,17 @@ fn line(target: &AuditedTarget) -> String {
     let reason = target.reason.as_ref().map(|reason| format!(": {}", escape(reason)));
     let by = target.signed_by.iter().map(|by| format!(", signed by {}", escape(by)));
     let at = target.existed_at.map(|time| format!(", existed at {}", time.date()));
-    let signed: String = by.chain(at).collect();
+    let store = store(target).map(|word| format!(", store: {word}"));
+    let signed: String = by.chain(at).chain(store).collect();
     let reason = reason.unwrap_or_default();
     format!("{name}: {}, {}{signed}{reason}", target.state.text(), last_good(target))
+}
+
+/// Formats what a store said: `agrees (CRC64NVME)`.
+pub(super) fn store(target: &AuditedTarget) -> Option<String> {
+    let word = target.store.as_ref()?;
+    let checksum = word.checksum.as_ref().map(|name| format!(" ({})", escape(name)));
+    Some(format!("{}{}", word.outcome.text(), checksum.unwrap_or_default()))
 }
 
 /// Formats the last verification without errors and its age: `last good 2026-03-01 (91 days ago)`.

@@ -9,7 +9,8 @@ use ra_pack::inspect::Patterns;
 use ra_pack::manifest::BlockList;
 use ra_pack::ndl::Attribute;
 use ra_pack::path::escape_path;
-use ra_pack::verify::Shard;
+use ra_pack::remote::is_url;
+use ra_pack::verify::{Shard, store_checksums};
 use ra_pack::write::{CreateOptions, CreateReport, Layout, ShardReport, create_shard, join_shards};
 use ra_pack::{Container, Error};
 
@@ -93,6 +94,12 @@ pub(crate) struct CreateArgs {
     /// Also write ARCHIVE.sha256, the digest of the archive file itself.
     #[arg(long, display_order = 14)]
     archive_digest: bool,
+
+    /// Print the checksums of the archive as S3 will show them.
+    ///
+    /// These are CRC64NVME, and SHA-256 as `aws s3 cp` makes it with parts of 8 MiB. The archive is read once more.
+    #[arg(long, display_order = 14, hide_short_help = true, conflicts_with = "shard")]
+    store_checksums: bool,
 
     /// Store the times of the files, on which the archive then depends.
     #[arg(long, display_order = 16, hide_short_help = true)]
@@ -246,7 +253,10 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
     options.preserve_mtime = args.preserve_mtime;
     options.clone = args.clone;
     let (source, archive) = (&args.source, &args.output);
-    let report = match args.shard {
+    if args.store_checksums && (archive.as_os_str() == "-" || is_url(archive)) {
+        return Err(Failure::options("--store-checksums needs an archive that is a file"));
+    }
+    let mut report = match args.shard {
         _ if archive.as_os_str() == "-" => to_standard_output(args, &options, output)?,
         Some(shard) => {
             let report = create_shard(source, archive, shard, &options)?;
@@ -255,6 +265,9 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
         None if args.join => join_shards(source, archive, &options)?,
         None => ra_pack::create(source, archive, &options)?,
     };
+    if args.store_checksums {
+        report.store_checksums = Some(store_checksums(&report.target, &output.progress())?);
+    }
     show(source, &report, args.shared.common.json, output)
 }
 
@@ -358,6 +371,9 @@ pub(super) fn show(
     let parity = report.parity.iter().map(|path| ("parity", path));
     for (what, path) in made.chain(parity) {
         output.note(&format!("{what}: {}", escape_path(path)));
+    }
+    if let Some(sums) = &report.store_checksums {
+        output.note(&format!("S3 shows CRC64NVME {} or SHA-256 {}", sums.crc64nvme, sums.sha256));
     }
     if let Some(lacks) = lacks(&report.metadata, source) {
         output.note(&lacks);

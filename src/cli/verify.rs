@@ -18,7 +18,9 @@ use ra_pack::message::Words;
 use ra_pack::path::{escape, escape_path};
 use ra_pack::signature::TrustedKeys;
 use ra_pack::verify::summary;
-use ra_pack::verify::{Shard, Verdict, Verified, VerifyOptions, VerifyReport, verify_each};
+use ra_pack::verify::{
+    Shard, Verdict, Verified, VerifyOptions, VerifyReport, check_store, verify_each,
+};
 use ra_pack::write::ManifestOptions;
 use ra_pack::{Code, Finding, ndl};
 
@@ -99,6 +101,11 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE")]
     time_ca: Option<PathBuf>,
 
+    /// Also ask S3 for the length and checksum of the object at this URL, and compare them with the archive. A URL that
+    /// ends in `/` gets the name of the archive. The archive is read once more.
+    #[arg(long, value_name = "URL", hide_short_help = true, conflicts_with_all = ["fast", "shard"])]
+    store: Option<String>,
+
     /// Append the result of each target to this log, as a line of JSON, and sync it to disk. `audit` reads it.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -148,6 +155,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
             &args.minisign_key,
             args.time_ca.as_deref(),
         )?,
+        store: args.store.clone(),
         progress: output.progress(),
         ..VerifyOptions::default()
     };
@@ -156,6 +164,13 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> Result<Ending, Failure>
         return Err(Failure::options(
             "--against compares one target; give each with its own source",
         ));
+    }
+    if let Some(store) = &args.store {
+        check_store(store)?;
+        if !store.ends_with('/') && (given.len() > 1 || args.more.is_given()) {
+            let why = "--store names one object; for several targets, give a URL that ends in `/`";
+            return Err(Failure::options(why));
+        }
     }
     let log = args.log.as_ref().map(AuditLog::open).transpose()?;
     let is_planned = args.shard.is_some() || args.max_age.is_some() || args.budget.is_some();

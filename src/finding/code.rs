@@ -386,6 +386,14 @@ codes! {
     /// There is no signature or time-stamp that the given keys could check.
     NoSignature = "SIG003" Error, "restore the signature from another copy, or ask the maker of the pack for it";
 
+    // Objects in stores.
+    /// The object in the store is not the file that was verified.
+    StoreDiffers = "STORE001" Error, "upload the file again, or find out who replaced the object";
+    /// There is no such object in the store.
+    NoObject = "STORE002" Error, "correct the URL, or upload the file";
+    /// The store keeps no checksum that can be compared.
+    NoStoreChecksum = "STORE003" Error, "upload the file again: `aws s3 cp --checksum-algorithm CRC64NVME`";
+
     /// The header of an array is not valid.
     BadHeader = "RA001" Error,
         "restore the file from another copy, or write the array again from its source";

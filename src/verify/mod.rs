@@ -12,6 +12,9 @@ mod report;
 mod shard;
 mod share;
 mod signed;
+#[cfg(feature = "remote")]
+mod store;
+mod store_word;
 #[cfg(feature = "display")]
 pub mod summary;
 
@@ -24,6 +27,9 @@ pub use self::each::{Verified, verify_each};
 pub use self::options::{KnownFiles, VerifyOptions};
 pub use self::report::{Intact, TargetError, TargetErrorKind, Verdict, VerifyReport};
 pub use self::shard::{InvalidShard, Shard};
+#[cfg(feature = "remote")]
+pub use self::store::{check_store, store_checksums};
+pub use self::store_word::{StoreChecksums, StoreOutcome, StoreWord};
 
 use self::blocks::{ListedBlocks, OtherFiles};
 use self::first_pass::{left_out, text_limit};
@@ -72,6 +78,32 @@ pub fn verify(target: impl AsRef<Path>, options: &VerifyOptions) -> Result<Verif
 }
 
 fn verify_from(target: &Path, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
+    beside_store(target, options, start, || verify_alone(target, options, start))
+}
+
+/// Verifies a target, and compares it with an object in a store, if that is asked for. The store is asked before, because
+/// it may not answer.
+#[cfg_attr(not(feature = "remote"), expect(unused_variables, reason = "there are no stores"))]
+fn beside_store(
+    target: &Path,
+    options: &VerifyOptions,
+    start: Start,
+    verify: impl FnOnce() -> Result<VerifyReport>,
+) -> Result<VerifyReport> {
+    #[cfg(feature = "remote")]
+    if let Some(store) = &options.store {
+        let asked = store::ask(store, target, options)?;
+        let mut report = verify()?;
+        let (word, found) = asked.compare(target, &report.noted_version(), &options.progress)?;
+        report.store = Some(word);
+        report.findings.extend(found);
+        report.conclude(start);
+        return Ok(report);
+    }
+    verify()
+}
+
+fn verify_alone(target: &Path, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {
     if is_array_file(target)? {
         return lone::verify(target, options, start);
     }
@@ -96,7 +128,9 @@ impl Pack {
     /// [`Error::Io`] if the archive or a manifest that was named cannot be read, and [`Error::WrongTarget`] for a shard
     /// of a compressed tar.
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport> {
-        self.verify_from(options, Start::now())
+        let target = self.lone().map_or_else(|| self.archive().path(), |(path, _)| path);
+        let start = Start::now();
+        beside_store(target, options, start, || self.verify_from(options, start))
     }
 
     fn verify_from(&self, options: &VerifyOptions, start: Start) -> Result<VerifyReport> {

@@ -37,6 +37,10 @@ pub struct VerifyOptions {
     /// Keys that must have signed the manifest, and authorities that must have stated when it existed.
     #[cfg(feature = "signatures")]
     pub trusted: Option<TrustedKeys>,
+    /// URL of an object of S3 whose length and checksum must be those of the target, such as `s3://bucket/exp.zip`. If it
+    /// ends in `/`, the name of the target is appended. The target must be a file, and is read once more for this.
+    #[cfg(feature = "remote")]
+    pub store: Option<String>,
     /// Large files that were read before, as [`Pack::read_share`](crate::Pack::read_share) returns them.
     #[doc(hidden)]
     pub known: KnownFiles,

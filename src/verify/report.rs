@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{ProvedByBlocks, Shard, VerifyOptions};
+use super::{ProvedByBlocks, Shard, StoreWord, VerifyOptions};
 use crate::archive::Container;
 use crate::clock::Instant;
 use crate::digest::Digest;
@@ -95,6 +95,9 @@ pub struct VerifyReport {
     /// Files next to the archive from which PAR2 can repair it; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parity: Vec<String>,
+    /// The comparison with an object in a store; absent if it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreWord>,
     /// Files that were compared with the digests of their blocks instead of the digest of the whole file; absent if there
     /// are none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -262,6 +265,12 @@ impl VerifyReport {
             version;
     }
 
+    /// Returns the version of the target that was noted.
+    #[cfg(feature = "remote")]
+    pub(super) fn noted_version(&self) -> Version {
+        Version { length: self.archive_bytes, modified: self.modified, e_tag: self.e_tag.clone() }
+    }
+
     /// Completes the report after all checks.
     pub(super) fn finish(mut self, options: &VerifyOptions, start: Start) -> Self {
         if options.strict {
@@ -271,10 +280,15 @@ impl VerifyReport {
         }
         finding::sort(&mut self.findings);
         finding::cut(&mut self.findings);
+        self.conclude(start);
+        self
+    }
+
+    /// Notes the outcome and the duration.
+    pub(super) fn conclude(&mut self, start: Start) {
         self.verdict = Verdict::of(&self.findings, self.contents_read);
         self.exit_status = self.verdict.exit_status();
         self.seconds = start.instant.elapsed().as_secs_f64();
-        self
     }
 
     /// Returns whether the target was read and has no error. Warnings do not count.

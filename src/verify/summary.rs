@@ -1,11 +1,11 @@
 //! Reports of verifications as text, for the command and the viewer. Any version may change it.
 
-use super::VerifyReport;
+use super::{StoreOutcome, StoreWord, VerifyReport};
 use crate::archive::Container;
 use crate::display::text::human_bytes;
 use crate::finding::{Code, Finding};
 use crate::message::counted;
-use crate::path::escape;
+use crate::path::{escape, escape_path};
 use crate::signature::Signature;
 
 /// Returns what was verified, and against what: "2 arrays, 5 files, 48 kB, checked against manifest-sha256.txt".
@@ -36,16 +36,22 @@ pub fn extent(report: &VerifyReport) -> String {
 pub fn remarks(report: &VerifyReport, target: &str) -> Vec<String> {
     let signature = |it: &Signature| format!("signature: {} ({})", escape(&it.name), it.summary());
     let mut lines: Vec<_> = report.signatures.iter().map(signature).collect();
+    let agrees = report.store.as_ref().filter(|word| word.outcome == StoreOutcome::Agrees);
+    if let Some(StoreWord { url, checksum: Some(checksum), value: Some(value), .. }) = agrees {
+        let (target, url) = (escape_path(&report.target), escape(url));
+        lines.push(format!("the store agrees with {target}: {checksum} {value} of {url}"));
+    }
     if let [first, rest @ ..] = &report.parity[..] {
         let more =
             if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         lines.push(format!("parity: {}{more}", escape(first)));
     }
-    // An error of a signature is about the manifest or a key, not about the files.
-    let of_signature = |it: &Finding| {
+    // These errors are about the manifest, a key or an object, not about the files.
+    let of_others = |it: &Finding| {
         matches!(it.code, Code::BadSignature | Code::UntrustedSigner | Code::NoSignature)
+            || matches!(it.code, Code::StoreDiffers | Code::NoObject | Code::NoStoreChecksum)
     };
-    if report.findings.iter().any(|it| it.is_error() && !of_signature(it)) {
+    if report.findings.iter().any(|it| it.is_error() && !of_others(it)) {
         lines.extend(intact(report, target));
         if !report.parity.is_empty() {
             lines.push(format!(

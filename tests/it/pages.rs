@@ -1,7 +1,7 @@
 //! Pages are correct: each fenced block is run, each link has a target, and each command and option between backticks
 //! exists. `RA_PACK_WRITE_DOCS=1 cargo test generated` writes the outputs on the pages.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use crate::experiment::ra_pack;
 use crate::help::commands;
 use crate::page::{blocks, read};
 use crate::remote::server::{Server, serve};
+use crate::remote::store::attributes;
 
 /// A test for each page with commands or descriptions: the programs that the commands need, a Python program that
 /// writes the first files, and the Python modules that are needed.
@@ -83,8 +84,11 @@ fn generated_remote() {
         ra_pack::create(root().join("examples/experiment"), &archive, &options).unwrap();
         (name.to_owned(), fs::read(archive).unwrap())
     };
-    let files = ["exp.zip", "exp.tar.gz"].map(pack).into();
-    let server = Server::start(files, std::time::Duration::ZERO, serve);
+    let mut files: BTreeMap<_, _> = ["exp.zip", "exp.tar.gz"].map(pack).into();
+    files.insert("bucket/exp.zip".to_owned(), files["exp.zip"].clone());
+    let server = Server::start(files, std::time::Duration::ZERO, |request, file| {
+        if request.method == "HEAD" { attributes(file) } else { serve(request, file) }
+    });
     crate::page::Home::new().with_server(&server.host()).show(REMOTE);
 }
 

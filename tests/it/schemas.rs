@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use crate::experiment::{Element, Experiment, FLOAT32, UINT8, ra_pack, raw_array};
 use crate::page::{Block, blocks, read};
 use crate::remote::server::Server;
+use crate::remote::store::attributes;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -246,6 +247,7 @@ fn archives(home: &Path, outputs: &mut Outputs) -> Vec<(PathBuf, PathBuf)> {
             "plain.zip",
             &[
                 "--archive-digest",
+                "--store-checksums",
                 "--sign-with",
                 r#"sh -c 'cp "$1" "$1.sig"' sign"#,
                 "--time-with",
@@ -381,6 +383,14 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     let mut remote = ra_pack();
     remote.env("no_proxy", "127.0.0.1").arg("verify").arg(server.url("plain.zip"));
     outputs.check("verify", 0, &mut remote);
+    let (copy, log) = (home.path().join("plain.zip"), home.path().join("store.jsonl"));
+    let store =
+        Server::answering("bucket/plain.zip", fs::read(&copy).unwrap(), |_, file| attributes(file));
+    let mut beside = ra_pack();
+    beside.env("no_proxy", "127.0.0.1").env("AWS_ENDPOINT_URL", format!("http://{}", store.host()));
+    beside.args(["verify", "--store", "s3://bucket/", "--log"]).arg(&log).arg(&copy);
+    outputs.check("verify", 0, &mut beside);
+    outputs.check("audit", 0, ra_pack().arg("audit").arg(&log));
     faulty(home.path(), &mut outputs);
     block_digests(home.path(), &mut outputs);
     two_arrays(&mut outputs);

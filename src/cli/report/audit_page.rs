@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use ra_pack::audit::{AuditReport, AuditState, AuditedTarget};
 use ra_pack::time::Timestamp;
 
-use super::super::audit::{last_good, summary};
+use super::super::audit::{last_good, store, summary};
 use super::super::text::grouped;
 use super::{CSS, Html, html, page_head};
 
@@ -35,7 +35,7 @@ pub(in super::super) fn write_audit(report: &AuditReport, out: &mut dyn Write) -
         "{}<header><p>ra-pack audit</p><h1>{}</h1></header>\
          <div class=\"page\"><main><section class=\"verdict {}\"><p class=\"mark\"><span \
          aria-hidden=\"true\">{}</span> <b>{}</b></p></section><dl class=\"facts\">{}</dl>{}\
-         <table class=\"a\"><thead><tr><th>Pack</th><th>State</th><th>Last good</th><th>Signed by</th><th>Existed at</th><th>Reason</th></tr>\
+         <table class=\"a\"><thead><tr><th>Pack</th><th>State</th><th>Last good</th><th>Signed by</th><th>Existed at</th><th>Store</th><th>Reason</th></tr>\
          </thead><tbody>\n",
         page_head(" style-src 'unsafe-inline';", "ra-pack audit", &[CSS, WIDTHS].concat()),
         report.time.to_string(),
@@ -71,12 +71,13 @@ fn row(target: &AuditedTarget) -> Html {
         _ => html!("<b>{}</b>", target.state.text()),
     };
     html!(
-        "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+        "<tr><td><code>{}</code></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
         target.target,
         state,
         last_good(target),
         target.signed_by.join("; "),
         target.existed_at.map(Timestamp::date).unwrap_or_default(),
+        store(target).unwrap_or_default(),
         target.reason.as_deref().unwrap_or_default()
     )
 }

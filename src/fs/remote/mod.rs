@@ -9,6 +9,7 @@
 //! # Ok::<(), ra_pack::Error>(())
 //! ```
 
+mod attributes;
 mod cache;
 mod client;
 mod object;
@@ -20,11 +21,13 @@ mod store;
 #[cfg(feature = "full")]
 mod upload;
 
+pub(crate) use self::attributes::{Attributes, attributes};
 pub use self::client::{SharedClient, Traffic, traffic};
 pub use self::options::{RemoteOptions, configure};
 pub use self::session::name;
 pub(crate) use self::session::open_store;
-pub(super) use self::session::{open, url_of, version};
+pub(crate) use self::session::url_of;
+pub(super) use self::session::{open, version};
 #[cfg(feature = "full")]
 pub(super) use self::upload::give_up_uploads;
 #[cfg(feature = "full")]

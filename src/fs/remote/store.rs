@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use object_store::aws::{AmazonS3Builder, Checksum};
+use object_store::aws::{AmazonS3, AmazonS3Builder, Checksum};
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::http::HttpBuilder;
@@ -87,9 +87,7 @@ pub(super) fn locate(url: &str, timeout: Duration) -> io::Result<Located> {
     let mut url =
         Url::parse(url).map_err(|error| invalid(format!("the URL is not valid: {error}")))?;
     let mut connector = Connector { timeout, authorization: None };
-    // Requests are repeated in `object`, which knows why one failed.
-    let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
-    let options = ClientOptions::new().with_allow_http(true);
+    let (retry, options) = usual();
     let failed = |error: object_store::Error| invalid(why(&error));
     let scheme = url.scheme().to_owned();
     if matches!(&*scheme, "http" | "https") {
@@ -118,19 +116,7 @@ pub(super) fn locate(url: &str, timeout: Duration) -> io::Result<Located> {
     }
     let url = String::from(url);
     let (store, writer) = match &*scheme {
-        "s3" => {
-            let mut builder = AmazonS3Builder::from_env()
-                .with_url(url)
-                .with_client_options(options)
-                .with_http_connector(connector)
-                // The store compares each part with its digest, which its signature needs anyway.
-                .with_checksum_algorithm(Checksum::SHA256)
-                .with_retry(retry);
-            if !AWS.iter().any(is_set) {
-                builder = builder.with_skip_signature(true);
-            }
-            both(builder.build().map_err(failed)?)
-        }
+        "s3" => both(s3(url, connector).map_err(failed)?),
         "gs" => {
             let mut builder = GoogleCloudStorageBuilder::from_env()
                 .with_url(url)
@@ -155,6 +141,35 @@ pub(super) fn locate(url: &str, timeout: Duration) -> io::Result<Located> {
         }
     };
     Ok(Located { store, writer, path, scheme })
+}
+
+fn usual() -> (RetryConfig, ClientOptions) {
+    // Requests are repeated in `object`, which knows why one failed.
+    let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
+    (retry, ClientOptions::new().with_allow_http(true))
+}
+
+/// Returns whether the environment has no credentials for S3.
+pub(super) fn is_anonymous() -> bool {
+    !AWS.iter().any(is_set)
+}
+
+/// Returns the store of a URL of S3 without a query.
+pub(super) fn s3(url: impl Into<String>, connector: Connector) -> object_store::Result<AmazonS3> {
+    let (retry, options) = usual();
+    let builder = AmazonS3Builder::from_env()
+        .with_url(url)
+        .with_client_options(options)
+        .with_http_connector(connector)
+        // The store compares each part with its digest, which its signature needs anyway.
+        .with_checksum_algorithm(Checksum::SHA256)
+        .with_retry(retry);
+    if is_anonymous() {
+        // Signed addresses need any key; without a key, the addresses of clouds for their machines would be asked.
+        let builder = builder.with_access_key_id("none").with_secret_access_key("none");
+        return builder.with_skip_signature(true).build();
+    }
+    builder.build()
 }
 
 fn both<S: ObjectStore + MultipartStore>(

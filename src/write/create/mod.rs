@@ -38,7 +38,7 @@ use crate::path::{MemberPath, escape, escape_path};
 use crate::pipeline;
 use crate::progress::Progress;
 use crate::read::manifests::{self, parity_files, signatures_of};
-use crate::verify::{Shard, VerifyOptions, verify};
+use crate::verify::{Shard, StoreChecksums, VerifyOptions, verify};
 use crate::write::companions;
 use crate::write::survey::{self, SourceEntry};
 
@@ -79,6 +79,9 @@ pub struct CreateReport {
     /// Paths of the parity files of the archive, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parity: Vec<PathBuf>,
+    /// Checksums of the archive file as S3 shows them, if requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store_checksums: Option<StoreChecksums>,
     /// Names in the archive of descriptions made from headers.
     pub described: Vec<String>,
     /// Files next to the archive that an interrupted run left. You can delete them.
@@ -343,6 +346,7 @@ fn create_file(
         signature,
         time_stamp,
         parity,
+        store_checksums: None,
         described,
         leftovers,
         findings,

@@ -6,6 +6,7 @@ mod real;
 mod requests;
 mod secrets;
 pub(crate) mod server;
+pub(crate) mod store;
 mod upload;
 mod verified;
 

@@ -80,6 +80,14 @@ fn a_pack_in_a_bucket_is_read() {
         let local = run(&["get", "examples/experiment", "thermistors/depth.ra", "--format", "csv"]);
         assert_eq!(got, local.out);
     }
+    // The store agrees that an upload has the bytes of the file.
+    let place = TempDir::new().unwrap();
+    let local = place.path().join("exp.zip").display().to_string();
+    fs::write(&local, &file).unwrap();
+    let new = "s3://bucket/new/exp.zip";
+    run_with(&["create", "examples/experiment", "-o", new], &keys).exits(0);
+    let beside = ["verify", &local, "--store", "s3://bucket/new/"];
+    run_with(&beside, &keys).exits(0).says(&["the store agrees", "SHA-256 of 1 part"]);
     run_with(&["list", "s3://bucket/no.zip"], &keys).exits(2).says(&["no such object"]);
 }
 
