@@ -121,6 +121,11 @@ mod bisect;
 mod clock;
 #[cfg(feature = "full")]
 pub mod convert;
+#[cfg_attr(
+    not(feature = "full"),
+    expect(dead_code, unreachable_pub, reason = "without features, crates are only compared")
+)]
+mod deposit;
 #[cfg(feature = "full")]
 pub mod describe;
 #[cfg(feature = "full")]

@@ -20,6 +20,7 @@ def create(
     layout: Layout = "plain",
     bag_info: Mapping[str, str | Sequence[str]] | None = None,
     profile: Path | None = None,
+    ro_crate: bool = False,
     container: str | None = None,
     compression: str | None = None,
     digests: Sequence[str] = (),
@@ -53,6 +54,9 @@ def create(
         Labels and values for the `bag-info.txt` of a bag. A list of values repeats the label.
     profile : str or os.PathLike, optional
         The file of a BagIt profile. A bag that breaks its rules is refused.
+    ro_crate : bool
+        Write `ro-crate-metadata.json`, the metadata of an RO-Crate. The pack needs the attributes `title`, `summary`,
+        `license` and `date_issued`.
     container : str, optional
         The container, if the extension does not give it: `zip`, `tar`, `tar.gz` or `tar.zst`.
     compression : str, optional

@@ -33,6 +33,7 @@ pub(crate) fn create<'py>(
         preserve_mtime: option(options, "preserve_mtime")?,
         bag_info: option(options, "bag_info")?,
         profile: option(options, "profile")?,
+        ro_crate: option(options, "ro_crate")?,
         ..shared(options)?
     };
     let report = long(py, &options.progress, || ra_pack::create(source, path, &options))?;

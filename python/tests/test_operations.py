@@ -86,6 +86,16 @@ def test_uploads_follow_the_rules_of_repositories(source, tmp_path):
         ra_pack.validate(source, repositories=["foo"])
 
 
+def test_create_adds_an_ro_crate_from_the_attributes(source, tmp_path):
+    with pytest.raises(ra_pack.Refused, match="4 errors") as raised:
+        ra_pack.create(source, tmp_path / "pack.zip", ro_crate=True)
+    assert 'attrs={"title": "A few words"}' in raised.value.findings[0].hint
+    attrs = {"title": "T", "summary": "S", "license": "MIT", "date_issued": "2024-05-31"}
+    ra_pack.create(source, tmp_path / "pack.zip", attrs=attrs, ro_crate=True)
+    report = ra_pack.verify(tmp_path / "pack.zip")
+    assert report and report.ro_crate == "ro-crate-metadata.json"
+
+
 def test_verify_reports_every_problem_as_the_command_does(source, tmp_path):
     path = tmp_path / "pack.zip"
     ra_pack.create(source, path)

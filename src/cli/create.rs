@@ -59,6 +59,13 @@ pub(crate) struct CreateArgs {
     #[arg(long, display_order = 2, value_name = "FILE")]
     profile: Option<PathBuf>,
 
+    /// Add ro-crate-metadata.json, which repositories read.
+    ///
+    /// It is made from the attributes and arrays of the pack, which needs title, summary, license and `date_issued`.
+    /// `add` makes it again, and `verify` compares it with the pack.
+    #[arg(long, display_order = 3)]
+    ro_crate: bool,
+
     /// Manifests to write: sha256, or sha256,sha512.
     #[arg(
         long,
@@ -248,6 +255,7 @@ pub(super) fn run(args: &CreateArgs, output: &Output) -> Result<Ending, Failure>
     options.profile.clone_from(&args.profile);
     options.digests.clone_from(&args.digest);
     options.block_digests = args.block_digests;
+    options.ro_crate = args.ro_crate;
     options.no_external_manifest = args.no_external_manifest;
     options.archive_digest = args.archive_digest;
     options.preserve_mtime = args.preserve_mtime;

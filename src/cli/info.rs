@@ -7,7 +7,9 @@ use clap::Args;
 use ra_pack::Container;
 use ra_pack::archive::Method;
 use ra_pack::display::values;
-use ra_pack::inspect::{ArrayInfo, CoordinateInfo, InfoOptions, ManifestInfo, PackInfo};
+use ra_pack::inspect::{
+    ArrayInfo, CoordinateInfo, InfoOptions, ManifestInfo, PackInfo, RecordFormat,
+};
 use ra_pack::ndl::{Extent, Ndarray, Order};
 use ra_pack::path::escape;
 use ra_pack::ra::ElementKind;
@@ -15,7 +17,7 @@ use ra_pack::write::Layout;
 use serde::Serialize;
 
 use super::array::{attribute_rows, extents, label};
-use super::common::Common;
+use super::common::{Choices, Common, words};
 use super::output::Output;
 use super::table::aligned;
 use super::text::{BOLD, counted, human_bytes, styled};
@@ -41,13 +43,30 @@ pub(crate) struct InfoArgs {
     #[arg(long, value_name = "FIELD", conflicts_with = "json")]
     field: Option<String>,
 
+    /// Print a record of the pack for a repository.
+    #[arg(long, value_name = "FORMAT", value_parser = words(RECORDS))]
+    #[arg(conflicts_with_all = ["json", "field", "member"])]
+    metadata: Option<RecordFormat>,
+
     #[command(flatten)]
     common: Common,
 }
 
+const RECORDS: &Choices<RecordFormat> = &[
+    ("ro-crate", RecordFormat::RoCrate, "The metadata file of an RO-Crate 1.2"),
+    ("datacite", RecordFormat::DataCite, "A record of DataCite, kernel 4, in JSON"),
+    ("croissant", RecordFormat::Croissant, "A dataset of Croissant 1.1, without record sets"),
+];
+
 pub(super) fn run(args: &InfoArgs, output: &Output) -> Result<Ending, Failure> {
     let target = args.target.as_path();
     let color = output.color_out;
+    if let Some(format) = args.metadata {
+        let options = InfoOptions { jobs: args.common.jobs, progress: output.progress() };
+        let out = &mut output.bytes();
+        ra_pack::inspect::write_record(target, format, &options, out)?;
+        return Ok(Ending::Clean);
+    }
     if let Some(member) = &args.member {
         let info = ra_pack::inspect::array_info(target, member)?;
         let other = output.other_file().unwrap_or(target);

@@ -20,6 +20,7 @@ use crate::manifest::BlockList;
 use crate::ndl::{Document, Extent, Ndarray};
 use crate::pack::{
     self, ARRAY_EXTENSION, BLOCK_LIST, Contents, Described, Layout, PACK_DOCUMENT, Placement,
+    RO_CRATE,
 };
 use crate::path::file_name;
 use crate::pipeline;
@@ -310,6 +311,8 @@ fn other_members(
                     && !pack::is_signature(payload)
                     && pack::manifest_algorithm(payload).is_none()
                     && (payload != PACK_DOCUMENT || is_written_by_hand)
+                    // It describes the arrays before their conversion.
+                    && (payload != RO_CRATE || contents.ro_crate.is_none())
             }
             MemberKind::Directory => !occupied.contains(member.name.trim_end_matches('/')),
             MemberKind::Link | MemberKind::Special => false,

@@ -316,7 +316,9 @@ impl PackSide {
         inspector.read(&mut blob.reader()).map_err(Error::io("read", name))?;
         match inspector.finish(name, blob.len) {
             Content::Description(facts) => Ok(facts),
-            Content::Array(_) | Content::Other => unreachable!("its name is that of a description"),
+            Content::Array(_) | Content::Crate(_) | Content::Other => {
+                unreachable!("its name is that of a description")
+            }
         }
     }
 

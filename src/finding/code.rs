@@ -454,6 +454,11 @@ codes! {
     /// A pack without a title.
     NoTitle = "META008" Warning,
         Message::from("add a title: ").call("create", ("attribute", "title='A few words'"));
+    /// A pack without an attribute that a record about it must have.
+    IncompleteRecord = "META009" Error, "add the attribute";
+    /// A generated RO-Crate that differs from the pack.
+    CrateMismatch = "META010" Error,
+        Message::from("pack the files again with their attributes: ").call("create", "ro_crate");
 
     /// The declaration of a bag is not valid.
     BadBag = "BAG001" Error, "write the two lines of `bagit.txt` again as in RFC 8493";

@@ -10,6 +10,8 @@ pub(crate) mod listed;
 pub(crate) mod outline;
 #[cfg(feature = "full")]
 mod profile;
+#[cfg(feature = "full")]
+mod record;
 pub(crate) mod remote_scan;
 mod repositories;
 pub(crate) mod scan;
@@ -24,6 +26,8 @@ pub use self::list::{ListOptions, ListOrder, Listed, ListedArray, Listing, list}
 pub use self::outline::{
     Outline, OutlineArray, OutlineDimension, OutlineGroup, OutlineOptions, outline,
 };
+#[cfg(feature = "full")]
+pub use self::record::{RecordFormat, write_record};
 pub use self::repositories::repositories;
 pub use self::select::{InvalidPattern, Patterns};
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};

@@ -116,7 +116,7 @@ fn read_document(archive: &Archive, name: &str, interner: &Interner) -> Result<O
     let content = inspector.finish_interned(PACK_DOCUMENT, member.size, interner);
     let is_usable = match &content {
         Content::Description(facts) => !facts.has_errors(),
-        Content::Array(_) | Content::Other => false,
+        Content::Array(_) | Content::Crate(_) | Content::Other => false,
     };
     Ok(Some(content).filter(|_| is_read && is_usable))
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::archive::{Archive, Container, Member, MemberReader, NameTable, check_names};
+use crate::deposit::check_crate;
 use crate::error::{Error, Result};
 use crate::file_kind::FileKind;
 use crate::finding::{self, Code, Finding, Severity, count_errors};
@@ -175,6 +176,9 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     }
     let late = arrays.check_in(&archive, &placement, jobs, None)?;
     report.findings.extend(late.into_iter().flat_map(|file| file.findings));
+    if count_errors(&report.findings) == 0 {
+        report.findings.extend(check_crate(&contents));
+    }
     contents.forget_ordinary();
     if options.metadata {
         report.findings.extend(contents.metadata_findings(true));

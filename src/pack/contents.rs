@@ -8,7 +8,7 @@ use super::described::Described;
 use super::facts::DescriptionFacts;
 use super::generated::stated_version;
 use super::inspect::Content;
-use super::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT, group_of};
+use super::{ARRAY_EXTENSION, DESCRIPTION_EXTENSIONS, PACK_DOCUMENT, RO_CRATE, group_of};
 use crate::finding::{Code, Finding};
 use crate::message::Message;
 use crate::ndl::{Attribute, Document, Entity, Group, PlainDescription, entity_path};
@@ -24,6 +24,8 @@ pub(crate) struct Contents {
     pub(crate) descriptions: BTreeMap<MemberPath, Arc<DescriptionFacts>>,
     /// The description of the complete pack.
     pub(crate) pack_document: Option<Arc<DescriptionFacts>>,
+    /// The metadata file of an RO-Crate, if ra-pack made it.
+    pub(crate) ro_crate: Option<Arc<str>>,
     /// Attributes of the pack, once the document that states them is removed.
     pub(crate) attributes: Vec<Attribute>,
     /// Arrays whose values neither increase nor decrease throughout, so that they are not coordinates by convention.
@@ -66,7 +68,8 @@ impl Contents {
                 self.has_yml |= path.extension() == Some(OTHER_EXTENSION);
                 self.descriptions.insert(path, facts);
             }
-            Content::Other => {}
+            Content::Crate(text) if path.as_str() == RO_CRATE => self.ro_crate = Some(text),
+            Content::Crate(_) | Content::Other => {}
         }
     }
 

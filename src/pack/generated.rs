@@ -28,6 +28,24 @@ pub(crate) fn is_generated(start: &[u8]) -> bool {
     HEAD.lines().next().is_some_and(|line| start.starts_with(line.as_bytes()))
 }
 
+/// The beginning of the metadata file of an RO-Crate that ra-pack made, which identifies it.
+pub(crate) const CRATE_HEAD: &str = r#"{
+  "@context": "https://w3id.org/ro/crate/1.2/context",
+  "@graph": [
+    {
+      "@id": "ro-crate-metadata.json",
+      "@type": "CreativeWork",
+      "name": "RO-Crate metadata",
+      "description": "ra-pack made this file from the attributes and arrays of the pack, and compares them when it verifies the pack.",
+      "conformsTo": {
+        "@id": "https://w3id.org/ro/crate/1.2"
+      },
+      "about": {
+        "@id": "./"
+      }
+    },
+"#;
+
 /// The version of the pack format that is written, as `docs/spec/pack.md` specifies it.
 pub(crate) const FORMAT_VERSION: &str = "1.0";
 

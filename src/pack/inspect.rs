@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::array_facts::ArrayFacts;
 use super::facts::{DescriptionFacts, Interner};
-use super::{is_array, may_be_description};
+use super::generated::CRATE_HEAD;
+use super::{RO_CRATE, is_array, may_be_description};
 use crate::allowance::Allowance;
 use crate::ndl;
+use crate::path;
 use crate::ra::{EncodingProbe, FIXED_LEN, Header, MAX_NDIMS};
 
 /// Length of the longest header of an array in bytes.
@@ -22,6 +24,8 @@ const MAX_PROBED: u64 = 64 * 1024 * 1024;
 pub(crate) enum Content {
     Array(Arc<ArrayFacts>),
     Description(Arc<DescriptionFacts>),
+    /// The metadata file of an RO-Crate that ra-pack made; empty if it is too long.
+    Crate(Arc<str>),
     Other,
 }
 
@@ -43,6 +47,8 @@ enum Kept {
     /// The header, and the beginning of the data if the header is flagged as encoded.
     Header,
     Everything,
+    /// Everything, unless the beginning is not that of an RO-Crate that ra-pack made.
+    Crate,
     Nothing,
 }
 
@@ -58,6 +64,8 @@ impl Inspector {
             Kept::Header
         } else if may_be_description(name) {
             Kept::Everything
+        } else if path::file_name(name) == RO_CRATE {
+            Kept::Crate
         } else {
             Kept::Nothing
         };
@@ -89,13 +97,18 @@ impl Inspector {
 
     /// Returns whether more than a header is kept of the file.
     pub(crate) fn keeps_much(&self) -> bool {
-        self.wanted == Kept::Everything
+        matches!(self.wanted, Kept::Everything | Kept::Crate)
     }
 
     fn room(&self) -> usize {
         let limit = match self.wanted {
-            Kept::Everything if self.taken.is_none() => 0,
-            Kept::Everything => ndl::MAX_TEXT + 1,
+            Kept::Everything | Kept::Crate if self.taken.is_none() => 0,
+            Kept::Crate
+                if !self.kept.iter().zip(CRATE_HEAD.as_bytes()).all(|(it, own)| it == own) =>
+            {
+                0
+            }
+            Kept::Everything | Kept::Crate => ndl::MAX_TEXT + 1,
             Kept::Header => MAX_HEADER,
             Kept::Nothing => 0,
         };
@@ -118,7 +131,7 @@ impl Inspector {
         self.len = self.len.saturating_add(bytes.len() as u64);
         let room = self.room();
         let (kept, rest) = bytes.split_at(room.min(bytes.len()));
-        if self.wanted == Kept::Everything {
+        if self.keeps_much() {
             // The buffer grows by doubling.
             let more = (kept.len() as u64).saturating_mul(2);
             if !self.allowance.take(more) {
@@ -146,6 +159,15 @@ impl Inspector {
     pub(crate) fn finish_interned(self, name: &str, len: u64, interner: &Interner) -> Content {
         match self.wanted {
             Kept::Nothing => Content::Other,
+            Kept::Crate => {
+                self.allowance.give_back(self.taken.unwrap_or_default() >> 1);
+                match String::from_utf8(self.kept) {
+                    // An empty text differs from every crate.
+                    _ if self.taken.is_none() => Content::Crate("".into()),
+                    Ok(text) if text.starts_with(CRATE_HEAD) => Content::Crate(text.into()),
+                    _ => Content::Other,
+                }
+            }
             Kept::Everything => {
                 let Self { allowance, kept, taken, .. } = self;
                 let Some(taken) = taken else {

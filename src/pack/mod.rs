@@ -5,6 +5,7 @@
 //! | `X.ra` | an array |
 //! | `X.yaml`, `X.yml` | its description, if `X.ra` exists |
 //! | `manifest.yaml` | the description of the pack |
+//! | `ro-crate-metadata.json` | the metadata of an RO-Crate, if ra-pack made it |
 //! | `blocks-sha256.txt` | the digests of the blocks of large files |
 //! | `manifest-<algorithm>.txt` | the digests of all other files |
 
@@ -37,6 +38,7 @@ pub(crate) use self::contents::Contents;
 pub(crate) use self::describe::is_made_of;
 pub(crate) use self::described::{Described, Sources, group_in_pack};
 pub(crate) use self::facts::{DescriptionFacts, Interner};
+pub(crate) use self::generated::CRATE_HEAD;
 pub(crate) use self::inspect::{Content, Inspector};
 #[cfg(feature = "full")]
 pub(crate) use self::writing::{
@@ -58,6 +60,8 @@ pub(crate) const ARRAY_EXTENSION: &str = "ra";
 pub(crate) const DESCRIPTION_EXTENSIONS: [&str; 2] = ["yaml", "yml"];
 /// The description of the complete pack.
 pub(crate) const PACK_DOCUMENT: &str = "manifest.yaml";
+/// The metadata of an RO-Crate, which is part of the payload.
+pub(crate) const RO_CRATE: &str = "ro-crate-metadata.json";
 /// The list of the digests of blocks.
 pub(crate) const BLOCK_LIST: &str = "blocks-sha256.txt";
 /// The suffix that the name of an archive gets for the manifest next to it.

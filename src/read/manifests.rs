@@ -229,6 +229,23 @@ pub(crate) fn read_beside(path: &Path) -> Result<Option<Vec<u8>>> {
     fs::read_limited(path, MAX_MANIFEST).map(Some)
 }
 
+/// Returns the digest of an archive file: the one in the file next to it, or else that of its bytes.
+#[cfg(feature = "full")]
+pub(crate) fn archive_digest(archive: &Archive) -> Result<Digest> {
+    let path = beside_archive(archive, ARCHIVE_DIGEST_SUFFIX);
+    let text = path.as_deref().map(read_beside).transpose()?.flatten().unwrap_or_default();
+    let (manifest, _) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
+    if let Some(entry) = manifest.entries().first() {
+        return Ok(entry.digest);
+    }
+    if archive.costly_seek() {
+        let why = "has no digest next to it, and it is far away; download it first";
+        return Err(Error::wrong_target(archive.path(), why));
+    }
+    let file = File::open(archive.path())?;
+    digest_file(&file, &file.path().to_string_lossy(), archive.progress())
+}
+
 /// Checks an archive file against the digest next to it. Returns whether there is one.
 pub(crate) fn check_archive_digest(archive: &Archive, findings: &mut Vec<Finding>) -> Result<bool> {
     let Some(path) = beside_archive(archive, ARCHIVE_DIGEST_SUFFIX) else { return Ok(false) };

@@ -68,7 +68,7 @@ impl SingleFile {
         let mut contents = Contents::default();
         let mut unattached = None;
         match read_content(path, &subject)? {
-            Content::Other => {
+            Content::Crate(_) | Content::Other => {
                 let text = fs::read_limited(path, crate::ndl::MAX_TEXT as u64)?;
                 unattached = Some(DescriptionFacts::parse(subject.as_str(), text));
             }

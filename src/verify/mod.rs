@@ -38,9 +38,10 @@ use self::report::Start;
 use self::shard::{Chosen, Extent};
 use self::share::Share;
 use crate::archive::{Archive, Container, Member, MemberKind, NameTable};
+use crate::deposit::check_crate;
 use crate::digest::{Algorithm, Wanted};
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding};
+use crate::finding::{self, Code, Finding, count_errors};
 use crate::fs;
 use crate::inspect::late::{LateArrays, LateFile};
 use crate::inspect::scan::placed;
@@ -323,6 +324,10 @@ impl Verification<'_> {
         if !self.options.only_manifests {
             report.metadata = Some(contents.metadata_counts());
             drop_consequences(&mut of_contents, &report.findings, &contents);
+            // Other problems of the files may be why the crate differs.
+            if count_errors(&report.findings) + count_errors(&of_contents) == 0 {
+                of_contents.extend(check_crate(&contents));
+            }
             report.findings.append(&mut of_contents);
         }
         if archive.is_stream() {

@@ -153,12 +153,11 @@ impl Proof<'_> {
 
     /// Returns the name of the metadata file of an RO-Crate at the root of the pack or of a bag's payload.
     fn ro_crate(&self) -> Option<String> {
-        const METADATA: &str = "ro-crate-metadata.json";
         let Self { placement, names, .. } = self;
         let is_it = |name: &&str| {
-            name.ends_with(METADATA)
-                && (placement.relative(name) == Some(METADATA)
-                    || placement.payload(name) == Some(METADATA))
+            name.ends_with(pack::RO_CRATE)
+                && (placement.relative(name) == Some(pack::RO_CRATE)
+                    || placement.payload(name) == Some(pack::RO_CRATE))
         };
         names.names().find(is_it).map(str::to_owned)
     }

@@ -296,7 +296,7 @@ impl<'p> EntryReader<'p> {
         let what = inspector.finish_interned(name, len, &self.interner);
         *header_len = match &what {
             Content::Array(facts) => facts.header.as_ref().ok().map(Header::header_len),
-            Content::Description(_) | Content::Other => None,
+            Content::Description(_) | Content::Crate(_) | Content::Other => None,
         }
         .and_then(NonZeroU64::new);
         Ok(what)

@@ -23,7 +23,7 @@ fn add(archive: &Path, source: &Path, options: &[&str]) -> Ran {
 }
 
 /// Kinds of archives, and the options that create them.
-const KINDS: [(&str, &[&str]); 10] = [
+const KINDS: [(&str, &[&str]); 12] = [
     ("a.zip", &[]),
     ("a.tar", &[]),
     ("a.tar.gz", &[]),
@@ -34,6 +34,21 @@ const KINDS: [(&str, &[&str]); 10] = [
     ("blocks.zip", &["--block-digests=64K"]),
     ("blocks.tar.zst", &["--block-digests=64K"]),
     ("blocks-bag.tar", &["--block-digests=64K", "--layout", "bagit"]),
+    ("crate.zip", &CRATE),
+    ("crate.tar.gz", &CRATE),
+];
+
+/// The options for an RO-Crate.
+const CRATE: [&str; 9] = [
+    "--ro-crate",
+    "--attribute",
+    "title=a",
+    "--attribute",
+    "summary=b",
+    "--attribute",
+    "license=MIT",
+    "--attribute",
+    "date_issued=2024-01-01",
 ];
 
 #[test]

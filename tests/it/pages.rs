@@ -51,6 +51,7 @@ pages! {
     comparing "docs/comparing.md" []
     concepts "docs/concepts.md" [] "tests/it/tutorial.py" ["numpy"]
     converting "docs/converting.md" []
+    depositing "docs/depositing.md" ["jq", "sed"]
     describing "docs/describing.md" []
     format "docs/format.md" ["cc", "dd", "od", "python3", "sha256sum", "split", "unzip"]
     from_other_formats "docs/from-other-formats.md" ["python3"] "tests/it/other_formats.py"

@@ -16,7 +16,7 @@ pub(crate) use super::document::{PackDocument, as_coordinate};
 pub(crate) use super::generated::{FORMAT_VERSION, is_attributes_document, is_generated};
 
 use super::contents::Contents;
-use super::{describe, group_of};
+use super::{RO_CRATE, describe, group_of};
 use crate::error::{Error, Result};
 use crate::ndl::Document;
 use crate::path::MemberPath;
@@ -56,12 +56,15 @@ impl Contents {
         self.arrays.extend(other.arrays);
         self.descriptions.extend(other.descriptions);
         self.has_yml |= other.has_yml;
+        self.ro_crate = self.ro_crate.take().or(other.ro_crate);
     }
 
     /// Removes the files that are not wanted.
     pub(crate) fn retain(&mut self, is_wanted: impl Fn(&MemberPath) -> bool) {
         self.arrays.retain(|path, _| is_wanted(path));
         self.descriptions.retain(|path, _| is_wanted(path));
+        let ro_crate = MemberPath::new(RO_CRATE).expect("the name is valid");
+        self.ro_crate = self.ro_crate.take().filter(|_| is_wanted(&ro_crate));
     }
 
     /// Returns the length of the header of an array in bytes, if it can be read.

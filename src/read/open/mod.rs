@@ -421,7 +421,7 @@ impl Pack {
             let Some(member) = self.find_tag(PACK_DOCUMENT)? else { return Ok(None) };
             Ok(match self.inspect(PACK_DOCUMENT, &member)? {
                 Content::Description(facts) => Some(facts),
-                Content::Array(_) | Content::Other => None,
+                Content::Array(_) | Content::Crate(_) | Content::Other => None,
             })
         });
         document.cloned()

@@ -302,9 +302,10 @@ fn create_file(
     entries.dedup_by(|one, other| one.path == other.path);
     members.mark_implied(&mut entries);
     let mut writer = outputs.begun.writer(options, jobs)?;
-    // Descriptions made from all arrays are known too late to be written in their order. Nothing is written if there
-    // are errors.
-    let is_written = !options.describe && count_errors(&findings) == 0;
+    // Texts made from all arrays are known too late to be written in their order. Nothing is written if there are
+    // errors.
+    let is_late = options.describe || options.ro_crate;
+    let is_written = !is_late && count_errors(&findings) == 0;
     let mut survey = members.survey(entries, findings, &mut writer, is_written)?;
     if let Some(old) = &mut old {
         survey.contents.extend(std::mem::take(&mut old.contents));

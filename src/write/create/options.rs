@@ -26,6 +26,8 @@ pub struct CreateOptions {
     pub profile: Option<PathBuf>,
     /// Attributes of the pack, such as its title. They replace attributes of the same names in its description.
     pub attributes: Vec<Attribute>,
+    /// Whether to write `ro-crate-metadata.json`, the metadata of an RO-Crate, from the attributes and arrays of the pack.
+    pub ro_crate: bool,
     /// Algorithms of the manifests, including SHA-256; SHA-256 alone if empty.
     pub digests: Vec<Algorithm>,
     /// Bytes per block of the list of block digests; `None` to write no list. The usual number is

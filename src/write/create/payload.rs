@@ -108,6 +108,13 @@ impl<'a> PayloadMembers<'a> {
         Some(How::of(entry.size(), is_file, self.container, self.options.compression))
     }
 
+    /// Returns the entry for a text that was generated.
+    pub(super) fn in_memory(self, path: MemberPath, text: String) -> SourceEntry {
+        let mut entry = SourceEntry::new(path, EntrySource::InMemory(text.into_bytes().into()));
+        entry.how = self.how(&entry);
+        entry
+    }
+
     /// Returns the member for an entry.
     pub(super) fn of(self, entry: &SourceEntry) -> NewMember<'_> {
         let own_time = entry.stamp().filter(|_| self.options.preserve_mtime).map(Stamp::modified);

@@ -16,19 +16,22 @@ use crate::archive::{
     ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Record,
     Records, Sampled,
 };
+use crate::deposit::{About, RecordFormat, check_crate, record};
 use crate::digest::{Algorithm, BlockDigest, Digest, Digests};
 use crate::error::{Error, Result};
-use crate::finding::{self, Code, Finding, Severity};
+use crate::finding::{self, Code, Finding, Severity, count_errors};
 use crate::fs::{self, File};
 use crate::inspect::late::LateArrays;
 use crate::manifest::block_list::BLOCK_HEAD;
 use crate::manifest::{BlockList, Manifest, NameEncoding, push_line};
 use crate::message::Message;
+use crate::ndl;
 use crate::pack::bag::profile::ProfiledBag;
 use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, DECLARATION, PayloadOxum};
 use crate::pack::{
     self, BAG_DECLARATION, BAG_PAYLOAD, BLOCK_LIST, Contents, DescriptionFacts,
     EXTERNAL_MANIFEST_SUFFIX, Layout, MetadataCounts, PACK_DOCUMENT, PackDocument, Placement,
+    RO_CRATE,
 };
 use crate::path::{MemberPath, escape_path};
 use crate::read::manifests;
@@ -112,19 +115,11 @@ impl<'a> CreatePlan<'a> {
             findings.push(own_block_list(members, &entry)?);
         }
         let pack_document = take(PACK_DOCUMENT);
-        let mut described = Vec::new();
-        if options.describe {
-            for (path, text) in pack::describe_missing(&contents, false)? {
-                let facts = DescriptionFacts::parse(path.as_str(), text.as_bytes());
-                contents.descriptions.insert(path.clone(), Arc::new(facts));
-                described.push(path.as_str().to_owned());
-                let mut entry =
-                    SourceEntry::new(path, EntrySource::InMemory(text.into_bytes().into()));
-                entry.how = members.how(&entry);
-                entries.push(entry);
-            }
-            entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
-        }
+        let described = if options.describe {
+            describe(members, &mut contents, &mut entries)?
+        } else {
+            Vec::new()
+        };
         findings.extend(contents.forget_generated());
         if contents.pack_document.is_none() {
             let attributes = options.attributes.iter().cloned();
@@ -145,6 +140,14 @@ impl<'a> CreatePlan<'a> {
             findings.push(finding);
             None
         });
+        let is_right = count_errors(&findings) == 0;
+        findings.extend(make_crate(
+            members,
+            &mut contents,
+            &mut entries,
+            completed.as_deref(),
+            is_right,
+        )?);
         findings.extend(earlier_archives(&entries));
         findings.extend(plain_arrays(members, &begun.path, &entries, &contents));
         if let Some((profile, warnings)) = &begun.profile {
@@ -282,6 +285,72 @@ impl<'a> CreatePlan<'a> {
         let (described, findings) = (self.described, self.findings);
         Ok(PackedFiles { members, bytes, arrays, metadata, described, findings })
     }
+}
+
+/// Makes the descriptions of arrays that have none, and returns their names.
+fn describe(
+    members: PayloadMembers<'_>,
+    contents: &mut Contents,
+    entries: &mut Vec<SourceEntry>,
+) -> Result<Vec<String>> {
+    let mut described = Vec::new();
+    for (path, text) in pack::describe_missing(contents, false)? {
+        let facts = DescriptionFacts::parse(path.as_str(), text.as_bytes());
+        contents.descriptions.insert(path.clone(), Arc::new(facts));
+        described.push(path.as_str().to_owned());
+        entries.push(members.in_memory(path, text));
+    }
+    entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
+    Ok(described)
+}
+
+/// Makes the metadata of an RO-Crate, or compares that of the source. Returns what it lacks, or how it differs from the
+/// pack if that `is_right`. The attributes are those of the description that is packed.
+fn make_crate(
+    members: PayloadMembers<'_>,
+    contents: &mut Contents,
+    entries: &mut Vec<SourceEntry>,
+    completed: Option<&str>,
+    is_right: bool,
+) -> Result<Vec<Finding>> {
+    let is_made = members.options.ro_crate;
+    if !is_made && contents.ro_crate.is_none() {
+        return Ok(Vec::new());
+    }
+    if let Some(text) = completed {
+        contents.pack_document = Some(Arc::new(DescriptionFacts::parse(PACK_DOCUMENT, text)));
+    }
+    if !is_made {
+        return Ok(check_crate(contents).filter(|_| is_right).into_iter().collect());
+    }
+    let at = entries.binary_search_by(|entry| entry.path.as_str().cmp(RO_CRATE));
+    if at.is_ok() && contents.ro_crate.is_none() {
+        let message = Message::from(
+            "was not made by ra-pack, which would replace it; rename it, leave it out with ",
+        )
+        .option(("exclude", RO_CRATE))
+        .text(", or keep it and pack without ")
+        .option("ro_crate");
+        return Err(Error::wrong_target(members.source.join(RO_CRATE), message));
+    }
+    let about = About::new(&contents.own_attributes());
+    let hint = |example: &str| Message::from("give it with ").option(("attribute", example));
+    let lacking = about.lacking(RecordFormat::RoCrate, hint);
+    if !lacking.is_empty() || !is_right {
+        return Ok(lacking);
+    }
+    let text = record(RecordFormat::RoCrate, &about, contents, None);
+    if text.len() > ndl::MAX_TEXT {
+        let count = contents.arrays.len();
+        let why = format!("an RO-Crate of {count} arrays is longer than {} bytes", ndl::MAX_TEXT);
+        return Err(Error::unsupported(why));
+    }
+    let entry = members.in_memory(MemberPath::new(RO_CRATE)?, text);
+    match at {
+        Ok(at) => *entries.get_mut(at).expect("it was found there") = entry,
+        Err(at) => entries.insert(at, entry),
+    }
+    Ok(Vec::new())
 }
 
 /// Returns the bag that is written.

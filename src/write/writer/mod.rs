@@ -22,7 +22,7 @@ use crate::fs::{self, Below, PendingDirectory};
 use crate::inspect::select::Patterns;
 use crate::ndl::{Attribute, Document, Form, Group, Value, candidates, split_path};
 use crate::pack::{
-    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT,
+    self, ARCHIVE_DIGEST_SUFFIX, ARRAY_EXTENSION, EXTERNAL_MANIFEST_SUFFIX, PACK_DOCUMENT, RO_CRATE,
 };
 use crate::path::{MemberPath, escape};
 use crate::pipeline;
@@ -414,6 +414,7 @@ impl<'w> PackWriter<'w> {
             let removed = self.incomplete.remove(name)
                 || self.withdraw(name) | self.old.as_mut().is_some_and(|old| old.remove(name));
             if removed {
+                self.options.ro_crate &= name != RO_CRATE;
                 return Ok(());
             }
         }

@@ -65,6 +65,7 @@ impl OldPack {
         let scan = PackScan::new(&archive, jobs)?;
         let PackScan { placement, members, mut contents, mut findings, .. } = scan;
         options.container = Some(archive.container());
+        options.ro_crate |= contents.ro_crate.is_some();
         let pack = Pack::of_archive(archive, placement.clone());
         let mut lists = Vec::new();
         for algorithm in Algorithm::ALL {

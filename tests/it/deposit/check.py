@@ -31,7 +31,7 @@ def ro_crate(path):
     settings = services.ValidationSettings(
         rocrate_uri=path,
         profile_identifier="ro-crate-1.2",
-        requirement_severity=Severity.RECOMMENDED,
+        requirement_severity=Severity.REQUIRED,
         packaging_mode="attached",
         no_cache=True,
     )
