@@ -164,6 +164,7 @@ def validate(
     metadata: bool = False,
     profile: Path | None = None,
     repositories: Sequence[str] = (),
+    conventions: Sequence[str] = (),
     jobs: int | None = None,
 ) -> ValidateReport:
     """Check descriptions against each other and against their arrays. Digests are not computed.
@@ -180,6 +181,8 @@ def validate(
         The file of a BagIt profile, whose rules a bag is checked against. It is never fetched.
     repositories : sequence of str
         Repositories whose rules for uploads are checked: `b2share`, `dataverse`, `dryad`, `figshare`, `zenodo`.
+    conventions : sequence of str
+        Conventions whose rules are checked: `cf`, `acdd`. They include what `metadata` checks.
     jobs : int, optional
         The number of threads; one per core by default.
 
@@ -196,7 +199,7 @@ def validate(
         If the pack or the profile cannot be read.
     """
     options = {name: value for name, value in locals().items() if name != "path"}
-    options["repositories"] = _texts(repositories)
+    options["repositories"], options["conventions"] = _texts(repositories), _texts(conventions)
     return _ra_pack.validate(path, options)
 
 

@@ -81,6 +81,7 @@ pub(crate) fn validate<'py>(
         metadata: option(options, "metadata")?,
         profile: option(options, "profile")?,
         repositories: option(options, "repositories")?,
+        conventions: option(options, "conventions")?,
         jobs: option(options, "jobs")?,
         ..ValidateOptions::default()
     };

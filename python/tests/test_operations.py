@@ -96,6 +96,15 @@ def test_create_adds_an_ro_crate_from_the_attributes(source, tmp_path):
     assert report and report.ro_crate == "ro-crate-metadata.json"
 
 
+def test_attributes_follow_the_rules_of_conventions(source):
+    report = ra_pack.validate(source, conventions=["cf"])
+    assert not report and "CONV001" in [finding.code for finding in report.findings]
+    report = ra_pack.validate(source, conventions=["acdd"])
+    assert report and "CONV002" in [finding.code for finding in report.findings]
+    with pytest.raises(ra_pack.InvalidOption, match="expected the convention cf, acdd, found `foo`"):
+        ra_pack.validate(source, conventions=["foo"])
+
+
 def test_verify_reports_every_problem_as_the_command_does(source, tmp_path):
     path = tmp_path / "pack.zip"
     ra_pack.create(source, path)

@@ -55,14 +55,13 @@ pub(crate) struct CreateArgs {
     #[arg(long, display_order = 2, value_name = "LABEL=VALUE", value_parser = bag_info)]
     bag_info: Vec<(String, String)>,
 
-    /// Refuse a bag that breaks the rules of this BagIt profile, a JSON file.
+    /// Refuse a bag that breaks the rules of this BagIt profile (JSON).
     #[arg(long, display_order = 2, value_name = "FILE")]
     profile: Option<PathBuf>,
 
     /// Add ro-crate-metadata.json, which repositories read.
     ///
-    /// It is made from the attributes and arrays of the pack, which needs title, summary, license and `date_issued`.
-    /// `add` makes it again, and `verify` compares it with the pack.
+    /// The pack needs the attributes title, summary, license and `date_issued`.
     #[arg(long, display_order = 3)]
     ro_crate: bool,
 
@@ -180,7 +179,7 @@ pub(super) struct SharedArgs {
     #[arg(long, display_order = 15, hide_short_help = true, value_name = "COMMAND")]
     time_with: Option<String>,
 
-    /// Make parity files (.par2) of the archive with this shell command; its path is appended.
+    /// Make parity files (.par2) with this command, which gets the path.
     #[arg(long, display_order = 15, hide_short_help = true, value_name = "COMMAND")]
     parity_with: Option<String>,
 

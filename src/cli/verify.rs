@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use ra_pack::audit::{AuditLog, AuditPlan, Budget, PlanOptions, plan};
 use ra_pack::convert::{ConvertOptions, compare_content, content_digests};
 use ra_pack::diff::Agreement;
 use ra_pack::digest::Algorithm;
 use ra_pack::finding::MANY;
-use ra_pack::inspect::{ValidateOptions, ValidateReport, repositories};
+use ra_pack::inspect::{ValidateOptions, ValidateReport, conventions, repositories};
 use ra_pack::message::Words;
 use ra_pack::path::{escape, escape_path};
 use ra_pack::signature::TrustedKeys;
@@ -552,6 +553,7 @@ Examples:
   ra-pack validate --metadata exp
   ra-pack validate --profile profile.json bag.zip
   ra-pack validate --for zenodo,dataverse exp exp.zip
+  ra-pack validate --convention acdd exp
   ra-pack validate --allow DESC001 --allow DESC010 exp
   ra-pack validate --json exp | jq -r '.findings[] | [.member, .place.line, .code] | @tsv'
   ra-pack describe temperature.ra | ra-pack validate -")]
@@ -590,6 +592,10 @@ pub(crate) struct ValidateArgs {
     #[arg(long = "for", value_name = "REPOSITORIES", value_delimiter = ',', value_parser = repository)]
     repositories: Vec<String>,
 
+    /// Also check the rules of these conventions, and what --metadata checks.
+    #[arg(long, value_name = "CONVENTIONS", value_delimiter = ',', value_parser = PossibleValuesParser::new(conventions()))]
+    convention: Vec<String>,
+
     /// Use this directory as the root of the pack that single files belong to.
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -609,6 +615,7 @@ pub(super) fn validate(args: &ValidateArgs, output: &Output) -> Result<Ending, F
         root: args.root.clone(),
         profile: args.profile.clone(),
         repositories: args.repositories.clone(),
+        conventions: args.convention.clone(),
         jobs: args.common.jobs,
         progress: output.progress(),
     };

@@ -517,6 +517,11 @@ codes! {
     /// A repository that changes what is uploaded.
     ChangedUpload = "REPO003" Warning,
         "upload a tar, or put the zip into another zip";
+    /// An attribute that breaks a rule of a convention.
+    AgainstConvention = "CONV001" Error, "set the attribute as the convention says";
+    /// An attribute that is not as a convention recommends.
+    ConventionAdvice = "CONV002" Warning,
+        Message::from("set the attributes: ").call_on_pack("describe", ("set", "NAME=VALUE"));
 }
 
 impl Code {

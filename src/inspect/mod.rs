@@ -31,4 +31,4 @@ pub use self::record::{RecordFormat, write_record};
 pub use self::repositories::repositories;
 pub use self::select::{InvalidPattern, Patterns};
 pub use self::validate::{ValidateOptions, ValidateReport, validate, validate_text};
-pub use crate::pack::{CoordinateInfo, MetadataCounts};
+pub use crate::pack::{CoordinateInfo, MetadataCounts, conventions};

@@ -48,6 +48,8 @@ pub struct ValidateOptions {
     /// Names of repositories, from [`repositories`](super::repositories). Their rules are checked for the upload: the files
     /// of a directory, or an archive and the files next to it.
     pub repositories: Vec<String>,
+    /// Names of conventions, from [`conventions`](super::conventions). Their rules are checked, and optional metadata.
+    pub conventions: Vec<String>,
     /// Number of threads; one per core if `None`.
     pub jobs: Option<usize>,
     /// Receives progress reports and cancels the operation.
@@ -171,7 +173,8 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         contents.document_findings(path.as_str(), facts, &mut report.findings);
     }
     let mut arrays = LateArrays::of_values(&contents, &mut report.findings);
-    if options.metadata {
+    let with_metadata = options.metadata || !options.conventions.is_empty();
+    if with_metadata {
         arrays = arrays.and_coordinates(&contents);
     }
     let late = arrays.check_in(&archive, &placement, jobs, None)?;
@@ -180,8 +183,8 @@ fn validate_pack(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
         report.findings.extend(check_crate(&contents));
     }
     contents.forget_ordinary();
-    if options.metadata {
-        report.findings.extend(contents.metadata_findings(true));
+    if with_metadata {
+        report.findings.extend(contents.rule_findings(&options.conventions, true)?);
     }
     report.arrays = contents.arrays.len() as u64;
     report.documents = (contents.descriptions.len() + of_pack) as u64;
@@ -225,8 +228,8 @@ fn validate_file(target: &Path, options: &ValidateOptions) -> Result<ValidateRep
     let array = single_file.array();
     let is_own = |finding: &Finding| finding.array.as_ref() == Some(&array);
     report.findings.extend(single_file.contents.other_names().filter(is_own));
-    if options.metadata {
-        report.findings.extend(metadata_findings(&single_file)?);
+    if options.metadata || !options.conventions.is_empty() {
+        report.findings.extend(metadata_findings(&single_file, &options.conventions)?);
     }
     if options.strict {
         report.findings.extend(single_file.extension_words());
@@ -256,10 +259,10 @@ pub(crate) fn inline_findings(single_file: &SingleFile) -> Result<Vec<Finding>> 
 }
 
 /// Returns the problems of optional metadata in the subject.
-fn metadata_findings(single_file: &SingleFile) -> Result<Vec<Finding>> {
+fn metadata_findings(single_file: &SingleFile, conventions: &[String]) -> Result<Vec<Finding>> {
     let SingleFile { contents, subject, .. } = single_file;
     let is_pack = single_file.is_pack_document();
-    let mut findings = contents.metadata_findings(is_pack);
+    let mut findings = contents.rule_findings(conventions, is_pack)?;
     let coordinates = LateArrays::default().and_coordinates(contents);
     findings.extend(coordinates.check_each(opening(&single_file.root))?);
     let array = single_file.array();

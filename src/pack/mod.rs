@@ -14,10 +14,12 @@ mod attributes;
 pub mod bag;
 mod check;
 mod contents;
+mod conventions;
 mod coordinates;
 mod describe;
 mod described;
 mod differences;
+mod dimensions;
 mod document;
 mod facts;
 mod findings;
@@ -29,6 +31,7 @@ mod units;
 #[cfg(feature = "full")]
 mod writing;
 
+pub use self::conventions::conventions;
 pub use self::coordinates::CoordinateInfo;
 pub use self::describe::{datatype, describe, shape_of};
 pub use self::metadata::MetadataCounts;

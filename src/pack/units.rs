@@ -181,14 +181,14 @@ fn is_exponent(letter: char) -> bool {
 }
 
 /// Returns whether a character may be in the name of a unit.
-fn is_of_word(letter: char) -> bool {
+pub(super) fn is_of_word(letter: char) -> bool {
     letter.is_alphabetic()
         || letter.is_ascii_digit()
         || matches!(letter, '_' | '%' | '‰' | '°' | '\'' | '"' | '′' | '″' | '℃' | '℉')
 }
 
 /// Returns the length of a number at the beginning of a text.
-fn number_len(text: &str) -> usize {
+pub(super) fn number_len(text: &str) -> usize {
     let digits =
         |text: &str| text.len() - text.trim_start_matches(|at: char| at.is_ascii_digit()).len();
     let at = |from: usize| text.get(from..).unwrap_or_default();
@@ -223,9 +223,9 @@ const TIMES: &str = "units of time";
 
 /// Returns a word without its prefixes if it is a unit: UDUNITS takes the longest prefix each time, any number by name
 /// and one by symbol.
-fn base(word: &str) -> Option<&str> {
+pub(super) fn base(word: &str) -> Option<&str> {
     let (mut rest, mut has_symbol) = (word, false);
-    while !is_in(REGULAR, rest) && !is_in(OTHER, rest) && !list("symbols").any(|it| it == rest) {
+    while !is_name(rest) && !list("symbols").any(|it| it == rest) {
         let begins = |prefix: &&str| {
             let begin = rest.get(..prefix.len());
             begin.is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
@@ -261,15 +261,24 @@ fn is_in(heading: &str, word: &str) -> bool {
     forms.contains(&word.to_ascii_lowercase())
 }
 
-/// Returns the words of a list and their regular plurals, in lower case.
-fn forms(heading: &str) -> HashSet<String> {
-    let plural = |name: &str| match name.as_bytes() {
+/// Returns whether a word is the name of a unit, not a symbol.
+pub(super) fn is_name(word: &str) -> bool {
+    is_in(REGULAR, word) || is_in(OTHER, word)
+}
+
+/// Returns the regular plural of a name.
+pub(super) fn plural(name: &str) -> String {
+    match name.as_bytes() {
         [.., before, b'y'] if !b"aeiou".contains(before) => {
             format!("{}ies", name.strip_suffix('y').unwrap_or(name))
         }
         [.., b's' | b'x' | b'z'] | [.., b'c' | b's', b'h'] => format!("{name}es"),
         _ => format!("{name}s"),
-    };
+    }
+}
+
+/// Returns the words of a list and their regular plurals, in lower case.
+fn forms(heading: &str) -> HashSet<String> {
     let plurals = list(heading).filter(|_| heading != OTHER).map(plural);
     plurals.chain(list(heading).map(str::to_owned)).map(|name| name.to_ascii_lowercase()).collect()
 }

@@ -18,6 +18,7 @@ mod circles; // imports between files run one way
 mod clone; // `ra-pack create --clone`: blocks that the archive shares with the source
 mod codes; // each code through the command, and the index of tests by code
 mod content; // content digests, and `verify --against`
+mod conventions; // `validate --convention`: CF and ACDD, compared with compliance-checker
 mod convert; // `ra-pack convert`: every format to every other
 #[cfg(target_os = "linux")] // memory that the shell can limit
 mod cost; // kilobytes that expand to gigabytes: bounded memory and output

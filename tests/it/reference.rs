@@ -21,7 +21,9 @@ const FAMILIES: &[(&str, &str)] = &[
     ("PROF", "BagIt profiles"),
     ("NAME", "Names of files"),
     ("SIG", "Signatures and time-stamps"),
+    ("STORE", "Objects in stores"),
     ("REPO", "Repositories"),
+    ("CONV", "Conventions"),
 ];
 
 #[test]

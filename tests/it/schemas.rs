@@ -287,6 +287,22 @@ fn archives(home: &Path, outputs: &mut Outputs) -> Vec<(PathBuf, PathBuf)> {
     archives
 }
 
+/// Verifies an archive on a server, and compares one with an object in a store.
+fn remote(home: &Path, outputs: &mut Outputs) {
+    let server = Server::of("plain.zip", fs::read(home.join("plain.zip")).unwrap());
+    let mut remote = ra_pack();
+    remote.env("no_proxy", "127.0.0.1").arg("verify").arg(server.url("plain.zip"));
+    outputs.check("verify", 0, &mut remote);
+    let (copy, log) = (home.join("plain.zip"), home.join("store.jsonl"));
+    let store =
+        Server::answering("bucket/plain.zip", fs::read(&copy).unwrap(), |_, file| attributes(file));
+    let mut beside = ra_pack();
+    beside.env("no_proxy", "127.0.0.1").env("AWS_ENDPOINT_URL", format!("http://{}", store.host()));
+    beside.args(["verify", "--store", "s3://bucket/", "--log"]).arg(&log).arg(&copy);
+    outputs.check("verify", 0, &mut beside);
+    outputs.check("audit", 0, ra_pack().arg("audit").arg(&log));
+}
+
 #[test]
 fn every_result_on_the_sample_is_described_key_by_key() {
     let home = TempDir::new().unwrap();
@@ -379,18 +395,7 @@ fn every_result_on_the_sample_is_described_key_by_key() {
     let mut command = ra_pack();
     outputs.check("ndl", 0, command.arg("describe").arg(sample.join("time.ra")));
 
-    let server = Server::of("plain.zip", fs::read(home.path().join("plain.zip")).unwrap());
-    let mut remote = ra_pack();
-    remote.env("no_proxy", "127.0.0.1").arg("verify").arg(server.url("plain.zip"));
-    outputs.check("verify", 0, &mut remote);
-    let (copy, log) = (home.path().join("plain.zip"), home.path().join("store.jsonl"));
-    let store =
-        Server::answering("bucket/plain.zip", fs::read(&copy).unwrap(), |_, file| attributes(file));
-    let mut beside = ra_pack();
-    beside.env("no_proxy", "127.0.0.1").env("AWS_ENDPOINT_URL", format!("http://{}", store.host()));
-    beside.args(["verify", "--store", "s3://bucket/", "--log"]).arg(&log).arg(&copy);
-    outputs.check("verify", 0, &mut beside);
-    outputs.check("audit", 0, ra_pack().arg("audit").arg(&log));
+    remote(home.path(), &mut outputs);
     faulty(home.path(), &mut outputs);
     block_digests(home.path(), &mut outputs);
     two_arrays(&mut outputs);

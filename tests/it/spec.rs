@@ -556,7 +556,7 @@ fn codes(text: &str) -> BTreeSet<String> {
 }
 
 /// Families of codes for rules of others, which a pack need not keep.
-const OF_OTHERS: [&str; 5] = ["META", "PROF", "REPO", "SIG", "STORE"];
+const OF_OTHERS: [&str; 6] = ["CONV", "META", "PROF", "REPO", "SIG", "STORE"];
 
 /// Each row of the tables of rules names vectors that expect its codes, and each vector is in a row. Each code of an error
 /// is on one of the pages.
