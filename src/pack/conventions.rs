@@ -52,7 +52,8 @@ pub fn conventions() -> Vec<&'static str> {
 static NAMES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let (mut text, table) = (String::new(), include_bytes!("standard_names.txt.gz"));
     GzDecoder::new(&table[..]).read_to_string(&mut text).expect("the table is compressed text");
-    let entries = text.lines().filter_map(|line| line.split_once(' '));
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let entries = lines.filter_map(|line| line.split_once(' '));
     entries.map(|(name, units)| (name.to_owned(), units.to_owned())).collect()
 });
 

@@ -13,9 +13,16 @@ pub(super) type Dimension = [i32; 7];
 
 /// Returns the dimension of units; `None` for units that are not a product, or whose dimension is not in the table.
 pub(super) fn dimension(units: &str) -> Option<Dimension> {
+    let units: String = units.chars().map(lowered).collect();
     let mut rest = units.split('@').next()?.trim();
     let product = product(&mut rest, 0)?;
     rest.is_empty().then_some(product)
+}
+
+/// Returns the ordinary form of a superscript digit or sign, and other characters as they are.
+fn lowered(letter: char) -> char {
+    let mut ordinary = "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹".chars().zip("+-0123456789".chars());
+    ordinary.find(|(raised, _)| *raised == letter).map_or(letter, |(_, plain)| plain)
 }
 
 /// Most parentheses in each other.
