@@ -242,6 +242,11 @@ pub(crate) fn archive_digest(archive: &Archive) -> Result<Digest> {
         let why = "has no digest next to it, and it is far away; download it first";
         return Err(Error::wrong_target(archive.path(), why));
     }
+    digest_archive(archive)
+}
+
+/// Hashes an archive file.
+fn digest_archive(archive: &Archive) -> Result<Digest> {
     let file = File::open(archive.path())?;
     digest_file(&file, &file.path().to_string_lossy(), archive.progress())
 }
@@ -254,8 +259,7 @@ pub(crate) fn check_archive_digest(archive: &Archive, findings: &mut Vec<Finding
     let (manifest, faults) = Manifest::parse(Algorithm::Sha256, NameEncoding::Gnu, &text);
     findings.extend(faults.iter().map(|fault| fault_finding(&name, fault)));
     let Some(entry) = manifest.entries().first() else { return Ok(true) };
-    let file = File::open(archive.path())?;
-    let found = digest_file(&file, &file.path().to_string_lossy(), archive.progress())?;
+    let found = digest_archive(archive)?;
     if found != entry.digest {
         let message = format!("the archive does not match the digest in `{name}`");
         findings.push(

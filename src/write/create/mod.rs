@@ -6,6 +6,7 @@ mod options;
 mod payload;
 mod plan;
 mod shards;
+mod texts;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

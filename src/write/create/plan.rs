@@ -4,19 +4,18 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::payload::PayloadMembers;
 use super::shards::Shards;
+use super::texts;
 use super::{BegunArchive, CreateOptions};
 use crate::archive::names::{are_surely_portable, check_portable};
 use crate::archive::{
     ArchiveWriter, Container, ContentPieces, MemberKind, NewContent, NewMember, Placed, Record,
     Records, Sampled,
 };
-use crate::deposit::{About, RecordFormat, check_crate, record};
 use crate::digest::{Algorithm, BlockDigest, Digest, Digests};
 use crate::error::{Error, Result};
 use crate::finding::{self, Code, Finding, Severity, count_errors};
@@ -25,13 +24,11 @@ use crate::inspect::late::LateArrays;
 use crate::manifest::block_list::BLOCK_HEAD;
 use crate::manifest::{BlockList, Manifest, NameEncoding, push_line};
 use crate::message::Message;
-use crate::ndl;
 use crate::pack::bag::profile::ProfiledBag;
 use crate::pack::bag::{BAG_INFO, BagInfo, BagVersion, DECLARATION, PayloadOxum};
 use crate::pack::{
-    self, BAG_DECLARATION, BAG_PAYLOAD, BLOCK_LIST, Contents, DescriptionFacts,
-    EXTERNAL_MANIFEST_SUFFIX, Layout, MetadataCounts, PACK_DOCUMENT, PackDocument, Placement,
-    RO_CRATE,
+    self, BAG_DECLARATION, BAG_PAYLOAD, BLOCK_LIST, Contents, EXTERNAL_MANIFEST_SUFFIX, Layout,
+    MetadataCounts, PACK_DOCUMENT, PackDocument, Placement,
 };
 use crate::path::{MemberPath, escape_path};
 use crate::read::manifests;
@@ -116,7 +113,7 @@ impl<'a> CreatePlan<'a> {
         }
         let pack_document = take(PACK_DOCUMENT);
         let described = if options.describe {
-            describe(members, &mut contents, &mut entries)?
+            texts::describe(members, &mut contents, &mut entries)?
         } else {
             Vec::new()
         };
@@ -141,7 +138,7 @@ impl<'a> CreatePlan<'a> {
             None
         });
         let is_right = count_errors(&findings) == 0;
-        findings.extend(make_crate(
+        findings.extend(texts::make_crate(
             members,
             &mut contents,
             &mut entries,
@@ -285,72 +282,6 @@ impl<'a> CreatePlan<'a> {
         let (described, findings) = (self.described, self.findings);
         Ok(PackedFiles { members, bytes, arrays, metadata, described, findings })
     }
-}
-
-/// Makes the descriptions of arrays that have none, and returns their names.
-fn describe(
-    members: PayloadMembers<'_>,
-    contents: &mut Contents,
-    entries: &mut Vec<SourceEntry>,
-) -> Result<Vec<String>> {
-    let mut described = Vec::new();
-    for (path, text) in pack::describe_missing(contents, false)? {
-        let facts = DescriptionFacts::parse(path.as_str(), text.as_bytes());
-        contents.descriptions.insert(path.clone(), Arc::new(facts));
-        described.push(path.as_str().to_owned());
-        entries.push(members.in_memory(path, text));
-    }
-    entries.sort_by(|one, other| one.path.as_str().cmp(other.path.as_str()));
-    Ok(described)
-}
-
-/// Makes the metadata of an RO-Crate, or compares that of the source. Returns what it lacks, or how it differs from the
-/// pack if that `is_right`. The attributes are those of the description that is packed.
-fn make_crate(
-    members: PayloadMembers<'_>,
-    contents: &mut Contents,
-    entries: &mut Vec<SourceEntry>,
-    completed: Option<&str>,
-    is_right: bool,
-) -> Result<Vec<Finding>> {
-    let is_made = members.options.ro_crate;
-    if !is_made && contents.ro_crate.is_none() {
-        return Ok(Vec::new());
-    }
-    if let Some(text) = completed {
-        contents.pack_document = Some(Arc::new(DescriptionFacts::parse(PACK_DOCUMENT, text)));
-    }
-    if !is_made {
-        return Ok(check_crate(contents).filter(|_| is_right).into_iter().collect());
-    }
-    let at = entries.binary_search_by(|entry| entry.path.as_str().cmp(RO_CRATE));
-    if at.is_ok() && contents.ro_crate.is_none() {
-        let message = Message::from(
-            "was not made by ra-pack, which would replace it; rename it, leave it out with ",
-        )
-        .option(("exclude", RO_CRATE))
-        .text(", or keep it and pack without ")
-        .option("ro_crate");
-        return Err(Error::wrong_target(members.source.join(RO_CRATE), message));
-    }
-    let about = About::new(&contents.own_attributes());
-    let hint = |example: &str| Message::from("give it with ").option(("attribute", example));
-    let lacking = about.lacking(RecordFormat::RoCrate, hint);
-    if !lacking.is_empty() || !is_right {
-        return Ok(lacking);
-    }
-    let text = record(RecordFormat::RoCrate, &about, contents, None);
-    if text.len() > ndl::MAX_TEXT {
-        let count = contents.arrays.len();
-        let why = format!("an RO-Crate of {count} arrays is longer than {} bytes", ndl::MAX_TEXT);
-        return Err(Error::unsupported(why));
-    }
-    let entry = members.in_memory(MemberPath::new(RO_CRATE)?, text);
-    match at {
-        Ok(at) => *entries.get_mut(at).expect("it was found there") = entry,
-        Err(at) => entries.insert(at, entry),
-    }
-    Ok(Vec::new())
 }
 
 /// Returns the bag that is written.
