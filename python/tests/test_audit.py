@@ -56,7 +56,7 @@ def cluster(workers=2):
     with (
         dask.config.set(settings),
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
         ) as local,
         distributed.Client(local) as client,
     ):
@@ -307,7 +307,7 @@ def main(client):
 if __name__ == "__main__":
     if sys.argv[4] == "cluster":
         from distributed import Client, LocalCluster
-        with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local, Client(local) as client:
+        with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as local, Client(local) as client:
             main(client)
     else:
         main(None)

@@ -183,7 +183,7 @@ def test_xarray_reads_a_url_lazily(server: Server) -> None:
 def test_a_cluster_reads_a_url(server: Server) -> None:
     xr = pytest.importorskip("xarray")
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster:
         with distributed.Client(cluster), xr.open_dataset(
             server.url("large.zip"), engine="ra-pack", chunks={}
         ) as large:
@@ -248,7 +248,7 @@ def test_packs_in_a_bucket_are_audited_on_a_cluster(server: Server, bucket: Any,
         bucket.put_object(Bucket="bucket", Key=f"{nth}.zip", Body=damaged if nth == 7 else content)
     targets = [f"s3://bucket/{nth}.zip" for nth in range(21)]
     log = tmp_path / "audit.jsonl"
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster:
         with distributed.Client(cluster) as client:
             report = ra_pack.audit(targets, client, log=log)
             assert report.counts == {"good": 19, "bad": 1, "missing": 1}

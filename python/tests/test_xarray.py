@@ -341,7 +341,7 @@ import numpy as np, xarray as xr
 from distributed import Client, LocalCluster
 
 if __name__ == "__main__":
-    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
         with Client(cluster):
             ds = xr.open_dataset(sys.argv[1], engine="ra-pack", chunks={"a_dim_0": 100})
             print(int(ds.a.sum().compute()), len(ds.a.chunks[0]))

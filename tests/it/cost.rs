@@ -134,6 +134,7 @@ fn an_encoded_array_is_not_decoded_into_memory() {
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn memory_of_descriptions_is_bounded_by_the_size_of_the_archive() {
     let small = raw_array(UINT8, &[1], &[0]);
     let lines = deflated("x0.yaml", &b"a:\n".repeat(8 << 20));
@@ -260,6 +261,7 @@ fn memory_for_described_arrays_is_bounded_by_their_number() {
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn memory_for_descriptions_does_not_depend_on_their_layout() {
     let layouts: Vec<_> = (0..60).map(|layout| described(7, Some(layout))).collect();
     let canonical = ra_pack::ndl::parse(described(7, None).as_bytes()).document.unwrap();
@@ -286,6 +288,7 @@ fn repeated_lines_of_a_manifest_are_counted() {
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn members_of_one_name_or_with_long_names_are_bounded() {
     let one = raw_tar::unended(&[raw_tar::Entry::file("x.ra", b"")]);
     let mut tar = one.repeat(100_000);

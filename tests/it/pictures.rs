@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::python::Python;
 
 #[test]
+#[ignore = "takes a minute"]
 fn numbers_and_labels_of_pictures_equal_those_of_numpy_and_cftime() {
     let Some(python) = Python::with(&["numpy", "cftime"]) else { return };
     let home = tempfile::tempdir().unwrap();

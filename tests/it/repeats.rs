@@ -634,16 +634,19 @@ fn bear_every_fourth(first: usize) {
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn repeated_parts_cost_bounded_time_and_memory_0() {
     bear_every_fourth(0);
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn repeated_parts_cost_bounded_time_and_memory_1() {
     bear_every_fourth(1);
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn repeated_parts_cost_bounded_time_and_memory_2() {
     bear_every_fourth(2);
 }

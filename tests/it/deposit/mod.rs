@@ -347,6 +347,7 @@ fn a_conversion_drops_the_crate_and_salvage_keeps_it_if_it_can() {
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn hostile_attributes_give_valid_records() {
     let home = TempDir::new().unwrap();
     let long = "é\u{1f30a}\"\\".repeat(12_500);

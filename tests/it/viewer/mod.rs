@@ -234,6 +234,7 @@ fn verdict(file: &Path) -> Value {
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn the_viewer_agrees_with_the_command_about_every_vector_and_malformed_pack() {
     let Some(room) = Room::new() else { return };
     let vectors = fs::read_dir(root().join("tests/vectors/packs")).unwrap();
@@ -317,6 +318,7 @@ fn nothing_in_a_pack_runs_in_the_viewer() {
 }
 
 #[test]
+#[ignore = "takes a minute"]
 fn the_viewer_opens_100_000_arrays() {
     let Some(room) = Room::new() else { return };
     room.sample();
