@@ -20,7 +20,7 @@ import tokenize
 # is checked in the code that they are made from.
 LEFT_OUT = (".ci/words.py", "examples/experiment/", "docs/cli.md", "docs/codes.md")
 SUFFIXES = (".md", ".py", ".rs", ".toml")
-SHELL = (".ci/run", "packaging/build", "packaging/site/build", "packaging/wheels")
+SHELL = (".ci/run", "packaging/build", "packaging/site/build", "packaging/try", "packaging/wheels")
 
 START = r"(?:^|(?<=[.:;!?|] ))(?:[-*|] |\d+\. |\*\*)*"
 ADVERBS = "longer|more|less|fewer|later|earlier|larger|greater|smaller|matter|faster|slower|better|worse|one|such"
