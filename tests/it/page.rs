@@ -13,10 +13,6 @@ use tempfile::TempDir;
 use crate::python::Python;
 use crate::slurm::Slurm;
 
-#[path = "../../examples/make_ocean.rs"]
-#[expect(dead_code, reason = "an example's `main`")]
-mod make_ocean;
-
 /// A fenced block: the word after the fence, and the lines.
 #[derive(Debug)]
 pub(crate) struct Block {
@@ -140,12 +136,11 @@ impl Home {
         let directory = TempDir::new().unwrap();
         let at = RefCell::new(directory.path().to_owned());
         let home = Self { directory, path, proxy: None, at, slurm: RefCell::new(None) };
-        for example in
-            ["experiment", "import", "profiles", "readers"].map(|name| format!("examples/{name}"))
+        for example in ["experiment", "import", "ocean", "profiles", "readers"]
+            .map(|name| format!("examples/{name}"))
         {
             home.copy(&example, &example);
         }
-        make_ocean::write_to(&home.directory.path().join("ocean")).unwrap();
         home
     }
 
