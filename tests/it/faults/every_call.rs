@@ -25,7 +25,7 @@ const POINTS: [(&str, usize, usize); 6] = [
 
 /// The tests that are not ignored try one of this number of calls: the ignored ones take minutes. The number has no
 /// factor in common with the lengths of usual sequences of calls, so that each kind of call has its turn.
-const SHARE: usize = 5;
+const SHARE: usize = 13;
 
 /// Calls that fail on a full disk.
 const NEED_ROOM: [&str; 11] = [
@@ -231,7 +231,7 @@ fn describe_survives(share: usize) {
 }
 
 #[test]
-fn create_survives_a_fault_at_one_call_of_five() {
+fn create_survives_a_fault_at_one_call_of_thirteen() {
     if strace::is_there() {
         create_survives(SHARE);
     }
@@ -246,7 +246,7 @@ fn create_survives_a_fault_at_every_call() {
 }
 
 #[test]
-fn add_survives_a_fault_at_one_call_of_five() {
+fn add_survives_a_fault_at_one_call_of_thirteen() {
     if strace::is_there() {
         add_survives(SHARE);
     }
@@ -291,7 +291,7 @@ fn the_files_next_to_an_archive_come_back_after_a_kill() {
 }
 
 #[test]
-fn extract_survives_a_fault_at_one_call_of_five() {
+fn extract_survives_a_fault_at_one_call_of_thirteen() {
     if strace::is_there() {
         extract_survives(SHARE);
     }
@@ -306,7 +306,7 @@ fn extract_survives_a_fault_at_every_call() {
 }
 
 #[test]
-fn get_survives_a_fault_at_one_call_of_five() {
+fn get_survives_a_fault_at_one_call_of_thirteen() {
     if strace::is_there() {
         get_survives(SHARE);
     }
@@ -321,7 +321,7 @@ fn get_survives_a_fault_at_every_call() {
 }
 
 #[test]
-fn convert_survives_a_fault_at_one_call_of_five() {
+fn convert_survives_a_fault_at_one_call_of_thirteen() {
     if strace::is_there() {
         convert_survives(SHARE);
     }
@@ -336,7 +336,7 @@ fn convert_survives_a_fault_at_every_call() {
 }
 
 #[test]
-fn describe_survives_a_fault_at_one_call_of_five() {
+fn describe_survives_a_fault_at_one_call_of_thirteen() {
     if strace::is_there() {
         describe_survives(SHARE);
     }
