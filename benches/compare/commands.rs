@@ -114,7 +114,6 @@ impl Field<'_> {
         let out = self.at("made");
         let zip = self.at("made.zip");
         let bag = self.at("made-bag");
-        let halves = (self.tree.files.len() / 8).clamp(1, 2000).to_string();
         let mut bagit = Self::peer("bagit.py, two processes", &["py:bagit"], {
             let python = &self.bench.options.python;
             words![python, "-m", "bagit", "--quiet", "--sha256", "--processes", "2", &bag]
@@ -138,26 +137,8 @@ impl Field<'_> {
                 shell(line, &[source, &out])
             })
             .makes(&out, Check::Tar),
-            Self::peer("sha256sum, two processes", &["sha256sum"], {
-                let line = "cd \"$1\" && \
-                            find . -type f -print0 | xargs -0 -P2 -n \"$3\" sha256sum > \"$2\"";
-                shell(line, &[source, &out, Path::new(&halves)])
-            })
-            .what("a manifest, no archive")
-            .makes(&out, Check::Lines),
             Self::peer("zip -0", &["zip"], {
                 shell("cd \"$1\" && zip -0 -r -q \"$2\" .", &[source, &zip])
-            })
-            .what("CRC-32 only")
-            .makes(&zip, Check::Zip),
-            Self::peer("zip -0 and sha256sum", &["zip", "sha256sum"], {
-                let line = "cd \"$1\" && zip -0 -r -q \"$2\" . && \
-                            find . -type f -print0 | xargs -0 sha256sum > \"$2.sums\"";
-                shell(line, &[source, &zip])
-            })
-            .makes(&zip, Check::Zip),
-            Self::peer("7z, stored zip", &["7z"], {
-                shell("cd \"$1\" && 7z a -bd -tzip -mx0 \"$2\" . > /dev/null", &[source, &zip])
             })
             .what("CRC-32 only")
             .makes(&zip, Check::Zip),
@@ -196,19 +177,9 @@ impl Field<'_> {
             })
             .what("on the directory")
             .after(self.prepared("sums")),
-            Self::peer("sha256sum -c", &["sha256sum", "split"], {
-                shell("cd \"$1\" && sha256sum -c --quiet \"$2\"", &[source, &sums])
-            })
-            .what("on the directory")
-            .after(self.prepared("sums")),
             Self::verifies(
                 Self::peer("unzip -t", &["zip", "unzip"], words!["unzip", "-tqq", &info.file]),
                 info.clone(),
-            )
-            .what("CRC-32 only"),
-            Self::verifies(
-                Self::peer("7z t", &["zip", "7z"], words!["7z", "t", "-bd", &info.file]),
-                info,
             )
             .what("CRC-32 only"),
             Self::verifies(
@@ -274,16 +245,6 @@ impl Field<'_> {
             ),
             each(
                 "info.zip",
-                Self::peer("7z e -so", &["zip", "7z"], vec![]).what("CRC-32"),
-                &|archive, pick| {
-                    shell(
-                        "exec 7z e -so -bd \"$1\" \"$2\" > \"$3\"",
-                        &[archive, Path::new(pick), &out],
-                    )
-                },
-            ),
-            each(
-                "info.zip",
                 Self::peer("Python zipfile", &["zip", "py:zipfile"], vec![]).what("CRC-32"),
                 &|archive, pick| self.python("zip_get", &[archive, Path::new(pick), &out]),
             ),
@@ -304,7 +265,6 @@ impl Field<'_> {
         let out = self.at("tree");
         let [ours, limit, info, tar] =
             ["ours.zip", "limit.zip", "info.zip", "gnu.tar"].map(|name| self.prepared(name));
-        let seven = format!("-o{}", out.display());
         vec![
             self.ours("ra-pack extract", words!["extract", &ours.file, "-C", &out])
                 .what("every digest checked while writing")
@@ -326,13 +286,6 @@ impl Field<'_> {
             .what("CRC-32")
             .after(info.clone())
             .into_directory(&out),
-            Self::peer("7z x", &["zip", "7z"], words!["7z", "x", "-bd", "-y", seven, &info.file])
-                .what("CRC-32")
-                .after(info)
-                .into_directory(&out),
-            Self::peer("cp -r", &["cp"], words!["cp", "-r", self.source().join("."), &out])
-                .what("no archive, the tree copied")
-                .into_directory(&out),
         ]
     }
 
@@ -367,26 +320,12 @@ impl Field<'_> {
             ("tar.zst, 3", "made.tar.zst", None),
         ] {
             let out = self.at(name);
-            let command = |jobs: &str| {
-                let mut command = create(ra_pack, source, &out);
-                command.extend(words!["--jobs", jobs]);
-                command
-                    .extend(compression.into_iter().flat_map(|how| words!["--compression", how]));
-                command
-            };
-            let accepted = Check::Accepted(words![ra_pack, "verify", "-q", &out]);
-            let one_core = [words!["taskset", "-c", "0"], command("1")].concat();
-            for (jobs, needs, command) in [
-                ("two jobs", [].as_slice(), command("2")),
-                ("one job", &[], command("1")),
-                ("one job on one core", &["taskset"], one_core),
-            ] {
-                all.push(
-                    Contestant::new(format!("{title}: ra-pack, {jobs}"), Kind::Ours, command)
-                        .needs(needs)
-                        .makes(&out, accepted.clone()),
-                );
-            }
+            let mut command = create(ra_pack, source, &out);
+            command.extend(compression.into_iter().flat_map(|how| words!["--compression", how]));
+            all.push(
+                Contestant::new(format!("{title}: ra-pack"), Kind::Ours, command)
+                    .makes(&out, Check::Accepted(words![ra_pack, "verify", "-q", &out])),
+            );
         }
         let (zip, tar) = (self.at("peer.zip"), self.at("peer.tar.x"));
         all.extend([

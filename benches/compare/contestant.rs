@@ -40,8 +40,6 @@ pub(crate) enum Check {
     Refuses(PathBuf),
     /// The HDF5 or npz file has as many arrays as the workload.
     Arrays(&'static str),
-    /// The list of digests has as many lines as there are files.
-    Lines,
 }
 
 /// A file that must exist before the rounds, and the command that makes it.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use ra_pack::Pack;
+use ra_pack::{Pack, PackWriter, RawArray, WriteOptions};
 
 use super::commands::{PYTHON, create};
 use super::contestant::Kind;
@@ -24,25 +24,38 @@ const ONE: [(&str, Kind, &str); 4] = [
     ("rawzip, locate and scan", Kind::Limit, "CRC-32"),
     ("zip crate", Kind::Peer, "CRC-32; indexes all names"),
 ];
-const ALL: [(&str, Kind, &str); 4] = [
-    (
-        "Pack::read_each",
-        Kind::Ours,
-        "from one zip, each checked against the manifest, on both cores",
-    ),
-    ("Pack, every array", Kind::Ours, "from one zip, each checked against the manifest"),
-    ("Pack, every array, unverified", Kind::Ours, "from one zip, CRC-32"),
-    ("rawarray crate", Kind::Peer, "loose files, no checksum"),
+const READ: [(&str, Kind, &str); 4] = [
+    ("Pack", Kind::Ours, "one zip, each array checked against the manifest"),
+    ("Pack::read_each", Kind::Ours, "the same on both cores"),
+    ("RawArray", Kind::Ours, "`.ra` files, no checksum"),
+    ("rawarray crate", Kind::Peer, "`.ra` files, no checksum"),
 ];
+const WRITE: [(&str, Kind, &str); 3] = [
+    ("PackWriter", Kind::Ours, "one zip with descriptions and digests"),
+    ("RawArray", Kind::Ours, "`.ra` files, no checksum"),
+    ("rawarray crate", Kind::Peer, "`.ra` files, no checksum"),
+];
+/// Python writes and reads these. The paper of RawArray compares with HDF5 and PNG, and the page of `.ds` with `NetCDF`.
+const PYTHON_FORMATS: [(&str, &str, &str); 6] = [
+    ("h5py", "h5", "one file, no checksum"),
+    ("NumPy", "npz", "one `.npz`, CRC-32"),
+    ("h5py, a file each", "h5s", "no checksum"),
+    ("netCDF4, a file each", "nc", "no checksum"),
+    ("numpy.save", "npy", "`.npy` files, no checksum"),
+    ("Pillow", "png", "PNG files, compressed"),
+];
+/// Above this number of arrays, no HDF5 or `NetCDF` file is written for each.
+const MOST_FILES: u64 = 10_000;
 const VIEW: [(&str, Kind, &str); 1] = [("Pack::map and view", Kind::Ours, "no copy")];
 
-/// Measures one array of 100,000, all arrays of each small workload, and a view.
+/// Measures one array of 100,000, all arrays of the workloads in the paper of RawArray, and a view.
 pub(crate) fn run(bench: &Bench<'_>) {
     let one = Workload::Vectors;
     in_process(bench, "one", &ONE, one, "W1");
-    for workload in [Workload::Vectors, Workload::Squares, Workload::Digits, Workload::Images] {
+    for workload in Workload::OF_THE_PAPER {
         if bench.options.workloads.contains(&workload) {
-            in_process(bench, "all", &ALL, workload, &workload.name());
+            in_process(bench, "write", &WRITE, workload, &workload.name());
+            in_process(bench, "read", &READ, workload, &workload.name());
         }
     }
     for workload in [Workload::Tiny, Workload::Large] {
@@ -77,8 +90,8 @@ fn in_process(
         row.samples.push(seconds_only(seconds.parse().unwrap()));
     }
     let mut notes = Vec::new();
-    if job == "all" && bench.options.peers {
-        by_python(bench, &tree, workload, &mut rows, &mut notes);
+    if matches!(job, "read" | "write") && bench.options.peers {
+        by_python(bench, &tree, job, workload, &mut rows, &mut notes);
     }
     let facts = [tree.arrays().count() as u64, tree.files.len() as u64, tree.bytes()];
     let operation = format!("library_{job}");
@@ -94,40 +107,40 @@ pub(crate) fn seconds_only(wall: f64) -> Sample {
 fn by_python(
     bench: &Bench<'_>,
     tree: &Tree,
+    job: &str,
     workload: Workload,
     rows: &mut Vec<Row>,
     notes: &mut Vec<String>,
 ) {
     let python = &bench.options.python;
-    let run = |arguments: &[&str]| {
-        let output = Command::new(python).args(["-c", PYTHON]).args(arguments).output();
-        output
-            .ok()
-            .filter(|output| output.status.success())
-            .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
     let root = tree.root.to_str().unwrap();
     let pictures = matches!(workload, Workload::Digits | Workload::Images);
-    for (name, kind, what) in [
-        ("h5py", "h5", "one file, no checksum"),
-        ("numpy.load", "npz", "one zip, CRC-32"),
-        ("Pillow, PNG", "png", "one image for each array"),
-    ] {
-        if kind == "png" && !pictures {
+    for (name, kind, what) in PYTHON_FORMATS {
+        let is_for_few = matches!(kind, "h5s" | "nc");
+        if kind == "png" && !pictures || is_for_few && tree.arrays().count() as u64 > MOST_FILES {
             continue;
         }
         let made = bench.at(kind);
-        let path = made.to_str().unwrap();
-        if run(&[&format!("{kind}_create"), root, path]).is_none() {
-            notes.push(format!("{name}: skipped, because its modules are not installed"));
-            continue;
-        }
+        let run = || {
+            let mut command = Command::new(python);
+            command.args(["-c", PYTHON, "timed", job, kind, root]).arg(&made);
+            command.output().ok().filter(|output| output.status.success())
+        };
         let mut row = Row::new(name, Kind::Peer, what);
-        for _ in 0..bench.options.rounds {
-            let seconds = run(&["timed", &format!("read_{kind}"), path]).unwrap();
-            row.samples.push(seconds_only(seconds.parse().unwrap()));
+        // One more round, which is not counted.
+        for round in 0..=bench.options.rounds {
+            let Some(output) = run() else {
+                notes.push(format!("{name}: skipped, because its modules are not installed"));
+                break;
+            };
+            if round > 0 {
+                let seconds = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap();
+                row.samples.push(seconds_only(seconds));
+            }
         }
-        rows.push(row);
+        if !row.samples.is_empty() {
+            rows.push(row);
+        }
     }
 }
 
@@ -156,8 +169,10 @@ pub(crate) fn role(arguments: &[String]) -> ExitCode {
         };
         match job.as_str() {
             "one" => one(archive, picked, &bytes, time),
-            "all" if is_f32 => all::<f32>(archive, &names, &files, time),
-            "all" => all::<u8>(archive, &names, &files, time),
+            "read" if is_f32 => read::<f32>(archive, &names, &files, time),
+            "read" => read::<u8>(archive, &names, &files, time),
+            "write" if is_f32 => write::<f32>(archive, &names, &files, time),
+            "write" => write::<u8>(archive, &names, &files, time),
             _ => view(archive, picked, time),
         }
     }
@@ -165,7 +180,7 @@ pub(crate) fn role(arguments: &[String]) -> ExitCode {
 }
 
 fn one(archive: &Path, name: &str, wanted: &[u8], time: impl Fn(usize, &mut dyn FnMut())) {
-    let wanted: Vec<f32> = ra_pack::RawArray::from_bytes(wanted).unwrap().into();
+    let wanted: Vec<f32> = RawArray::from_bytes(wanted).unwrap().into();
     time(0, &mut || {
         let pack = Pack::open(archive).unwrap();
         let array = pack.array(name).unwrap().read_raw::<f32>().unwrap();
@@ -191,7 +206,7 @@ fn one(archive: &Path, name: &str, wanted: &[u8], time: impl Fn(usize, &mut dyn 
     });
 }
 
-fn all<T>(
+fn read<T>(
     archive: &Path,
     names: &[String],
     files: &[PathBuf],
@@ -201,20 +216,21 @@ fn all<T>(
 {
     time(0, &mut || {
         let pack = Pack::open(archive).unwrap();
-        let read = pack
-            .read_each(names, None, |array| array.read::<T>().map(|read| drop(black_box(read))));
-        assert_eq!(read.unwrap().len(), names.len());
-    });
-    time(1, &mut || {
-        let pack = Pack::open(archive).unwrap();
         for name in names {
             black_box(pack.array(name).unwrap().read::<T>().unwrap());
         }
     });
-    time(2, &mut || {
+    time(1, &mut || {
         let pack = Pack::open(archive).unwrap();
-        for name in names {
-            black_box(pack.array(name).unwrap().unverified().read::<T>().unwrap());
+        let read = pack
+            .read_each(names, None, |array| array.read::<T>().map(|read| drop(black_box(read))));
+        assert_eq!(read.unwrap().len(), names.len());
+    });
+    time(2, &mut || {
+        for path in files {
+            let file = File::open(path).unwrap();
+            let len = file.metadata().unwrap().len();
+            black_box(RawArray::<T>::read_sized(file, len).unwrap());
         }
     });
     time(3, &mut || {
@@ -222,6 +238,51 @@ fn all<T>(
             black_box(rawarray::RawArray::<T>::read(file).unwrap());
         }
     });
+}
+
+fn write<T>(
+    archive: &Path,
+    names: &[String],
+    files: &[PathBuf],
+    time: impl Fn(usize, &mut dyn FnMut()),
+) where
+    T: ra_pack::ra::Element + rawarray::RawArrayType,
+{
+    let arrays: Vec<RawArray<T>> =
+        files.iter().map(|file| RawArray::from_bytes(&fs::read(file).unwrap()).unwrap()).collect();
+    let made = empty_tree(archive, &["made.zip".to_owned()]).remove(0);
+    time(0, &mut || {
+        let mut pack = PackWriter::create(&made, WriteOptions::default()).unwrap();
+        for (name, array) in names.iter().zip(&arrays) {
+            pack.array(name, &array.view().unwrap()).write().unwrap();
+        }
+        pack.finish().unwrap();
+    });
+    let paths = empty_tree(archive, names);
+    time(1, &mut || {
+        for (path, array) in paths.iter().zip(&arrays) {
+            array.write_to(File::create(path).unwrap()).unwrap();
+        }
+    });
+    let others: Vec<rawarray::RawArray<T>> =
+        files.iter().map(|file| rawarray::RawArray::read(file).unwrap()).collect();
+    let paths = empty_tree(archive, names);
+    time(2, &mut || {
+        for (path, array) in paths.iter().zip(&others) {
+            array.write(path).unwrap();
+        }
+    });
+}
+
+/// Makes directories for files with these names, and returns the paths of the files.
+fn empty_tree(archive: &Path, names: &[String]) -> Vec<PathBuf> {
+    let root = archive.with_file_name("loose");
+    let _ = fs::remove_dir_all(&root);
+    let paths: Vec<PathBuf> = names.iter().map(|name| root.join(name)).collect();
+    for path in &paths {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+    }
+    paths
 }
 
 #[expect(unsafe_code, reason = "mapping a file needs a promise")]

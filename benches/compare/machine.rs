@@ -28,7 +28,7 @@ pub(crate) fn note(options: &Options) {
     // Only the version: the suffix of the distribution does not matter.
     let kernel = kernel.split(|c: char| c == '-' || c.is_whitespace()).next().unwrap_or_default();
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let version = Command::new(&options.ra_pack).arg("--version").output();
+    let version = Command::new(&options.ra_pack).arg("-V").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     let lines = [
         format!(

@@ -51,6 +51,7 @@ mod workloads; // the directories that are packed
 use std::process::ExitCode;
 
 use options::{Operation, Options};
+use workloads::Workload;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -98,7 +99,9 @@ fn measured(options: &Options) -> Vec<(String, String)> {
             Operation::Memory => memory::run(&bench),
             Operation::StartUp => commands::start_up(&bench),
             other => {
-                for workload in &options.workloads {
+                // One small matrix is for the library only.
+                let workloads = options.workloads.iter().filter(|one| **one != Workload::Matrix);
+                for workload in workloads {
                     commands::run(&bench, *other, *workload);
                 }
             }

@@ -6,7 +6,7 @@ use super::runner::Bench;
 
 /// Memory allowed for any command, and for each member.
 const BASE_KIB: u64 = 64 << 10;
-const PER_MEMBER_BYTES: u64 = 200;
+const PER_MEMBER_BYTES: u64 = 400;
 
 /// Returns the memory that a command may use, in KiB.
 pub(crate) fn bound(members: u64) -> u64 {

@@ -71,10 +71,7 @@ def zip_get(path, member, out):
 
 
 def npz_create(root, out):
-    import numpy
-
-    with open(out, "wb") as file:
-        numpy.savez(file, **dict(arrays(root)))
+    write_npz(arrays(root), out)
 
 
 def npz_get(path, member, out):
@@ -85,11 +82,7 @@ def npz_get(path, member, out):
 
 
 def h5_create(root, out):
-    import h5py
-
-    with h5py.File(out, "w") as file:
-        for name, array in arrays(root):
-            file.create_dataset(name, data=array)
+    write_h5(arrays(root), out)
 
 
 def h5_get(path, member, out):
@@ -99,15 +92,54 @@ def h5_get(path, member, out):
         file.write(archive[member[:-3]][()].tobytes())
 
 
-def png_create(root, out):
+def write_npz(pairs, out):
+    import numpy
+
+    with open(out, "wb") as file:
+        numpy.savez(file, **dict(pairs))
+
+
+def write_h5(pairs, out):
+    import h5py
+
+    with h5py.File(out, "w") as file:
+        for name, array in pairs:
+            file.create_dataset(name, data=array)
+
+
+def write_h5s(pairs, out):
+    import h5py
+
+    for name, array in pairs:
+        with h5py.File(f"{out}/{name}", "w") as file:
+            file["x"] = array
+
+
+def write_nc(pairs, out):
+    import netCDF4
+
+    for name, array in pairs:
+        with netCDF4.Dataset(f"{out}/{name}", "w") as file:
+            axes = [f"axis{axis}" for axis in range(array.ndim)]
+            for axis, extent in zip(axes, array.shape):
+                file.createDimension(axis, extent)
+            file.createVariable("x", array.dtype, axes)[...] = array
+
+
+def write_npy(pairs, out):
+    import numpy
+
+    for name, array in pairs:
+        numpy.save(f"{out}/{name}.npy", array)
+
+
+def write_png(pairs, out):
     from PIL import Image
 
-    for name, array in arrays(root):
-        path = os.path.join(out, name + ".png")
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+    for name, array in pairs:
         # Three colour planes, or one grey plane.
         picture = array.transpose(1, 2, 0) if array.ndim == 3 else array
-        Image.fromarray(picture).save(path)
+        Image.fromarray(picture).save(f"{out}/{name}.png")
 
 
 def count(kind, path):
@@ -141,6 +173,29 @@ def read_h5(path):
 
     with h5py.File(path, "r") as file:
         file.visititems(read)
+
+
+def read_h5s(root):
+    import h5py
+
+    for _, path in files(root):
+        with h5py.File(path) as file:
+            file["x"][()]
+
+
+def read_nc(root):
+    import netCDF4
+
+    for _, path in files(root):
+        with netCDF4.Dataset(path) as file:
+            file["x"][...]
+
+
+def read_npy(root):
+    import numpy
+
+    for _, path in files(root):
+        numpy.load(path)
 
 
 def read_png(root):
@@ -179,13 +234,42 @@ def fortran(path, out):
     numpy.save(out, numpy.asfortranarray(numpy.load(path)))
 
 
-def timed(read, path):
-    """Prints the seconds that a read takes after its modules are imported."""
-    job = globals()[read]
-    for module in {"read_npz": ["numpy"], "read_h5": ["h5py"], "read_png": ["numpy", "PIL.Image"]}[read]:
+#: The modules that each format needs.
+MODULES = {
+    "h5": ["h5py"],
+    "h5s": ["h5py"],
+    "nc": ["netCDF4"],
+    "npy": ["numpy"],
+    "npz": ["numpy"],
+    "png": ["numpy", "PIL.Image"],
+}
+
+
+def timed(job, kind, root, made):
+    """Prints the seconds to write the arrays in a format, or to read them.
+
+    Before, modules are imported and a small array is written and read, because the first call takes longer.
+    """
+    import numpy
+
+    for module in MODULES[kind]:
         __import__(module)
-    start = time.perf_counter()
-    job(path)
+    small = f"{made}-small"
+    if kind not in ("h5", "npz"):
+        os.makedirs(small, exist_ok=True)
+    globals()[f"write_{kind}"]([("x", numpy.zeros((3, 3), "u1"))], small)
+    globals()[f"read_{kind}"](small)
+    if job == "write" or not os.path.exists(made):
+        pairs = list(arrays(root))
+        if kind not in ("h5", "npz"):
+            shutil.rmtree(made, ignore_errors=True)
+            for name, _ in pairs:
+                os.makedirs(os.path.dirname(f"{made}/{name}"), exist_ok=True)
+        start = time.perf_counter()
+        globals()[f"write_{kind}"](pairs, made)
+    if job == "read":
+        start = time.perf_counter()
+        globals()[f"read_{kind}"](made)
     print(f"{time.perf_counter() - start:.9f}")
 
 

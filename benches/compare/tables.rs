@@ -7,6 +7,7 @@ use super::machine;
 use super::memory;
 use super::samples::{Group, Row};
 use super::statistics::Spread;
+use super::workloads::Workload;
 
 /// Returns every table that can be made from the samples in a directory, by its name in the page.
 pub(crate) fn all(results: &Path) -> Vec<(String, String)> {
@@ -20,19 +21,12 @@ pub(crate) fn all(results: &Path) -> Vec<(String, String)> {
     let mut tables = Vec::new();
     tables.extend(machine::noted(results).map(|text| ("machine".to_owned(), text)));
     tables.push(("workloads".to_owned(), workloads(&groups)));
-    for operation in ["create", "verify", "get", "extract"] {
-        tables.push((operation.to_owned(), against_limit(&of(operation))));
+    for operation in
+        ["create", "verify", "get", "extract", "library_write", "library_read", "library_one"]
+    {
+        tables.push((operation.to_owned(), against_ours(&of(operation))));
     }
-    for operation in [
-        "list",
-        "compressed",
-        "library_one",
-        "library_all",
-        "library_view",
-        "slices",
-        "convert",
-        "startup",
-    ] {
+    for operation in ["list", "compressed", "library_view", "slices", "convert", "startup"] {
         // Compressed archives of the largest measured workload.
         let groups = of(operation);
         let shown = if operation == "compressed" { groups.len().saturating_sub(1) } else { 0 };
@@ -126,53 +120,87 @@ fn workloads(groups: &[Group]) -> String {
     if rows.len() > 1 { markdown(&rows) } else { String::new() }
 }
 
-/// Makes a table with multiples of the baseline, the fastest contestant first, and notes on the skipped ones.
-fn against_limit(groups: &[&Group]) -> String {
+/// Makes a table of times, with multiples of the time of ra-pack in the same round. ra-pack is first, then the fastest
+/// contestant, and the baseline is last.
+fn against_ours(groups: &[&Group]) -> String {
     let Some(first) = groups.first() else { return String::new() };
-    let mut head = vec!["× baseline".to_owned()];
-    head.extend(groups.iter().map(|group| group.workload.clone()));
-    let mut limit = vec!["baseline, two threads".to_owned()];
-    limit.extend(groups.iter().map(|group| {
-        of_kind(group, Kind::Limit).map_or(String::new(), |row| seconds(median(row)))
-    }));
-    let mut names: Vec<&Row> = groups.iter().flat_map(|group| &group.rows).collect();
-    names.retain(|row| row.kind != Kind::Limit);
-    let cell = |group: &Group, name: &str| {
-        Spread::of_ratios(&find(group, name)?.samples, &of_kind(group, Kind::Limit)?.samples)
+    let mut head = vec![String::new()];
+    head.extend(groups.iter().map(|group| heading(group).to_owned()));
+    let multiple = |group: &Group, name: &str| {
+        Spread::of_ratios(&find(group, name)?.samples, &of_kind(group, Kind::Ours)?.samples)
     };
+    let mut order: Vec<&Row> = groups.iter().flat_map(|group| &group.rows).collect();
     // By the first workload that has both.
-    names.sort_by(|a, b| {
+    order.sort_by(|a, b| {
         let key = |row: &Row| {
-            let known = groups.iter().find_map(|group| cell(group, &row.name));
-            (row.kind != Kind::Ours, known.map_or(f64::MAX, |spread| spread.median))
+            let known = groups.iter().find_map(|group| multiple(group, &row.name));
+            let is_reference = of_kind(first, Kind::Ours).is_some_and(|ours| ours.name == row.name);
+            let group = match row.kind {
+                Kind::Ours if is_reference => 0,
+                Kind::Ours => 1,
+                Kind::Peer => 2,
+                Kind::Limit => 3,
+            };
+            (group, known.map_or(f64::MAX, |spread| spread.median))
         };
         key(a).partial_cmp(&key(b)).unwrap()
     });
-    let mut rows = vec![head, limit];
-    for row in names {
-        let title = match (row.kind, row.what.as_str()) {
-            (Kind::Ours, what) => format!("**{}**: {what}", row.name),
-            (_, "") => row.name.clone(),
-            (_, what) => format!("{}: {what}", row.name),
-        };
+    let mut rows = vec![head];
+    for row in order {
+        let title = titled(row);
         if rows.iter().any(|other| other.first() == Some(&title)) {
             continue;
         }
         let mut cells = vec![title];
         cells.extend(groups.iter().map(|group| {
-            cell(group, &row.name).map_or("–".to_owned(), |spread| match row.kind {
-                Kind::Ours => format!("**{}**", ratio(spread)),
-                _ => ratio(spread),
-            })
+            let Some(found) = find(group, &row.name) else { return "–".to_owned() };
+            let time = seconds(median(found));
+            let is_reference = of_kind(group, Kind::Ours).is_some_and(|ours| ours.name == row.name);
+            match multiple(group, &row.name) {
+                Some(spread) if !is_reference => {
+                    format!("{time} ({})", figures(spread.median))
+                }
+                _ => format!("**{time}**"),
+            }
         }));
         rows.push(cells);
     }
     let rounds = first.rows.first().map_or(0, |row| row.samples.len());
     format!(
-        "Counted rounds: {rounds}. Each cell is the median, with the minimum and maximum.\n\n{}{}",
+        "Counted rounds: {rounds}. {}\n\n{}{}",
+        variation(groups),
         markdown(&rows),
         notes(groups)
     )
+}
+
+fn heading(group: &Group) -> &'static str {
+    Workload::from_name(&group.workload).map_or("other", Workload::heading)
+}
+
+/// Says how far the times of the same cell are apart.
+fn variation(groups: &[&Group]) -> String {
+    let rows = groups.iter().flat_map(|group| &group.rows);
+    let mut widths: Vec<f64> = rows
+        .filter_map(|row| Spread::of(row.samples.iter().map(|sample| sample.wall)))
+        .map(|wall| (wall.most / wall.least - 1.0) * 100.0)
+        .collect();
+    widths.sort_by(f64::total_cmp);
+    let (middle, last) = (widths[widths.len() / 2], widths[widths.len() - 1]);
+    format!(
+        "The slowest round takes up to {last:.0} % longer than the fastest; in half of the cells, less \
+         than {middle:.0} %."
+    )
+}
+
+/// Returns the first cell of a row.
+fn titled(row: &Row) -> String {
+    match (row.kind, row.what.as_str()) {
+        (Kind::Ours, "") => format!("**{}**", row.name),
+        (Kind::Ours, what) => format!("**{}**: {what}", row.name),
+        (_, "") => row.name.clone(),
+        (_, what) => format!("{}: {what}", row.name),
+    }
 }
 
 /// Makes a table for each workload: time, processor, output size, and the ratio to the first contestant of the same
@@ -190,14 +218,8 @@ fn one_by_one(groups: &[&Group]) -> String {
         for row in &group.rows {
             let wall = median(row);
             let busy = row.samples.iter().map(|sample| sample.cpu / sample.wall);
-            let name = match (row.kind, row.what.as_str()) {
-                (Kind::Ours, "") => format!("**{}**", row.name),
-                (Kind::Ours, what) => format!("**{}**: {what}", row.name),
-                (_, "") => row.name.clone(),
-                (_, what) => format!("{}: {what}", row.name),
-            };
             rows.push(vec![
-                name,
+                titled(row),
                 seconds(wall),
                 Spread::of_ratios(&row.samples, &first(&row.name).samples)
                     .map_or(String::new(), ratio),
@@ -294,7 +316,7 @@ fn peaks(groups: &[&Group]) -> String {
     }
     rows[0].extend(kinds);
     let bound = figures(memory::bound(group.facts[1]) as f64 / 1024.0);
-    format!("Bound: {bound} MiB ({}).\n\n{}", group.workload, markdown(&rows))
+    format!("Bound: {bound} MiB ({}).\n\n{}", heading(group), markdown(&rows))
 }
 
 /// Formats the peak of a command, marked if it is above the limit.

@@ -20,8 +20,8 @@ pub(crate) enum Workload {
     Digits,
     Images,
     Large,
-    Huge,
     Mixed,
+    Matrix,
     /// As `Vectors`, with names of digits, units, a name and a list in each description, and a named dimension.
     Described,
     /// This number of members: arrays of ten numbers, each with its description.
@@ -35,9 +35,13 @@ impl Workload {
         Self::Digits,
         Self::Images,
         Self::Large,
-        Self::Huge,
         Self::Mixed,
+        Self::Matrix,
     ];
+
+    /// A million numbers in three forms, and two sets of images.
+    pub(crate) const OF_THE_PAPER: [Self; 5] =
+        [Self::Vectors, Self::Squares, Self::Matrix, Self::Digits, Self::Images];
 
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         [Self::Tiny, Self::Described]
@@ -54,10 +58,24 @@ impl Workload {
             Self::Digits => "W3".to_owned(),
             Self::Images => "W4".to_owned(),
             Self::Large => "W5".to_owned(),
-            Self::Huge => "W6".to_owned(),
-            Self::Mixed => "W7".to_owned(),
+            Self::Mixed => "W6".to_owned(),
             Self::Described => "W8".to_owned(),
+            Self::Matrix => "W7".to_owned(),
             Self::Members(count) => format!("N{count}"),
+        }
+    }
+
+    /// Returns the name of the workload in a table.
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            Self::Vectors => "100,000 vectors",
+            Self::Squares => "10,000 matrices",
+            Self::Digits => "60,000 digits",
+            Self::Images => "60,000 images",
+            Self::Large => "4 cubes",
+            Self::Mixed => "200 arrays",
+            Self::Matrix => "one matrix",
+            Self::Tiny | Self::Described | Self::Members(_) => "other",
         }
     }
 
@@ -80,14 +98,14 @@ impl Workload {
             Self::Vectors => making.many(100_000, &[10], f32_type(), normal),
             Self::Squares => making.many(10_000, &[10, 10], f32_type(), normal),
             Self::Digits => making.many(60_000, &[28, 28], u8_type(), digit),
-            Self::Images => making.many(60_000, &[36, 36, 3], u8_type(), image),
+            Self::Images => making.many(60_000, &[32, 32, 3], u8_type(), image),
+            Self::Matrix => making.many(1, &[100_000, 10], f32_type(), normal),
             Self::Members(count) => making.many(count / 2, &[10], f32_type(), normal),
             Self::Large => {
                 for number in 0..4 {
                     making.field(&format!("large{number}"), &[512, 512, 512]);
                 }
             }
-            Self::Huge => making.field("huge", &[1024, 1024, 1024]),
             Self::Mixed => making.mixed(200),
             Self::Described => {
                 making.is_rich = true;
@@ -240,9 +258,9 @@ fn image(random: &mut Random, _: usize, out: &mut Vec<u8>) {
     let points: Vec<f32> = (0..6 * 6 * 3).map(|_| random.between(0.0, 255.0)).collect();
     let point = |x: usize, y: usize, colour: usize| points[(colour * 6 + y.min(5)) * 6 + x.min(5)];
     for colour in 0..3 {
-        for y in 0..36_u8 {
-            for x in 0..36_u8 {
-                let (fx, fy) = (f32::from(x) / 7.2, f32::from(y) / 7.2);
+        for y in 0..32_u8 {
+            for x in 0..32_u8 {
+                let (fx, fy) = (f32::from(x) / 6.4, f32::from(y) / 6.4);
                 let (x0, y0) = (fx as usize, fy as usize);
                 let (dx, dy) = (fx - fx.floor(), fy - fy.floor());
                 let upper = point(x0, y0, colour) * (1.0 - dx) + point(x0 + 1, y0, colour) * dx;

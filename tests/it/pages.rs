@@ -95,7 +95,7 @@ fn generated_remote() {
 
 /// Pages with a shell block that no test runs: it runs all tests, builds packages, or takes hours.
 const NOT_RUN: &[&str] =
-    &["README.md", "CONTRIBUTING.md", "docs/packaging.md", "docs/performance.md", "docs/python.md"];
+    &["README.md", "CONTRIBUTING.md", "benches/README.md", "docs/packaging.md", "docs/python.md"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
