@@ -11,6 +11,9 @@ import pytest
 #: Seconds that a call may take after Ctrl-C.
 LIMIT = 0.3
 
+# A shell lets programs that it starts in the background ignore Ctrl-C, and they pass this on to the programs below.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 PREPARE = """
 import os, pathlib, signal, sys, threading, time
 import numpy as np, ra_pack
