@@ -234,42 +234,31 @@ def fortran(path, out):
     numpy.save(out, numpy.asfortranarray(numpy.load(path)))
 
 
-#: The modules that each format needs.
-MODULES = {
-    "h5": ["h5py"],
-    "h5s": ["h5py"],
-    "nc": ["netCDF4"],
-    "npy": ["numpy"],
-    "npz": ["numpy"],
-    "png": ["numpy", "PIL.Image"],
-}
-
-
 def timed(job, kind, root, made):
     """Prints the seconds to write the arrays in a format, or to read them.
 
-    Before, modules are imported and a small array is written and read, because the first call takes longer.
+    Before, a small array is written and read, because the first call imports modules and takes longer.
     """
     import numpy
 
-    for module in MODULES[kind]:
-        __import__(module)
+    write, read = globals()[f"write_{kind}"], globals()[f"read_{kind}"]
+    is_one_file = kind in ("h5", "npz")
     small = f"{made}-small"
-    if kind not in ("h5", "npz"):
+    if not is_one_file:
         os.makedirs(small, exist_ok=True)
-    globals()[f"write_{kind}"]([("x", numpy.zeros((3, 3), "u1"))], small)
-    globals()[f"read_{kind}"](small)
+    write([("x", numpy.zeros((3, 3), "u1"))], small)
+    read(small)
     if job == "write" or not os.path.exists(made):
         pairs = list(arrays(root))
-        if kind not in ("h5", "npz"):
+        if not is_one_file:
             shutil.rmtree(made, ignore_errors=True)
             for name, _ in pairs:
                 os.makedirs(os.path.dirname(f"{made}/{name}"), exist_ok=True)
         start = time.perf_counter()
-        globals()[f"write_{kind}"](pairs, made)
+        write(pairs, made)
     if job == "read":
         start = time.perf_counter()
-        globals()[f"read_{kind}"](made)
+        read(made)
     print(f"{time.perf_counter() - start:.9f}")
 
 

@@ -126,22 +126,22 @@ fn against_ours(groups: &[&Group]) -> String {
     let Some(first) = groups.first() else { return String::new() };
     let mut head = vec![String::new()];
     head.extend(groups.iter().map(|group| heading(group).to_owned()));
+    let ours = of_kind(first, Kind::Ours).map(|row| row.name.as_str());
     let multiple = |group: &Group, name: &str| {
-        Spread::of_ratios(&find(group, name)?.samples, &of_kind(group, Kind::Ours)?.samples)
+        Spread::of_ratios(&find(group, name)?.samples, &find(group, ours?)?.samples)
     };
     let mut order: Vec<&Row> = groups.iter().flat_map(|group| &group.rows).collect();
     // By the first workload that has both.
     order.sort_by(|a, b| {
         let key = |row: &Row| {
             let known = groups.iter().find_map(|group| multiple(group, &row.name));
-            let is_reference = of_kind(first, Kind::Ours).is_some_and(|ours| ours.name == row.name);
-            let group = match row.kind {
-                Kind::Ours if is_reference => 0,
+            let place = match row.kind {
+                _ if ours == Some(&row.name) => 0,
                 Kind::Ours => 1,
                 Kind::Peer => 2,
                 Kind::Limit => 3,
             };
-            (group, known.map_or(f64::MAX, |spread| spread.median))
+            (place, known.map_or(f64::MAX, |spread| spread.median))
         };
         key(a).partial_cmp(&key(b)).unwrap()
     });
@@ -155,9 +155,8 @@ fn against_ours(groups: &[&Group]) -> String {
         cells.extend(groups.iter().map(|group| {
             let Some(found) = find(group, &row.name) else { return "–".to_owned() };
             let time = seconds(median(found));
-            let is_reference = of_kind(group, Kind::Ours).is_some_and(|ours| ours.name == row.name);
             match multiple(group, &row.name) {
-                Some(spread) if !is_reference => {
+                Some(spread) if ours != Some(&row.name) => {
                     format!("{time} ({})", figures(spread.median))
                 }
                 _ => format!("**{time}**"),
@@ -181,15 +180,13 @@ fn heading(group: &Group) -> &'static str {
 /// Says how far the times of the same cell are apart.
 fn variation(groups: &[&Group]) -> String {
     let rows = groups.iter().flat_map(|group| &group.rows);
-    let mut widths: Vec<f64> = rows
+    let longer = rows
         .filter_map(|row| Spread::of(row.samples.iter().map(|sample| sample.wall)))
-        .map(|wall| (wall.most / wall.least - 1.0) * 100.0)
-        .collect();
-    widths.sort_by(f64::total_cmp);
-    let (middle, last) = (widths[widths.len() / 2], widths[widths.len() - 1]);
+        .map(|wall| (wall.most / wall.least - 1.0) * 100.0);
+    let Spread { median, most, .. } = Spread::of(longer).unwrap();
     format!(
-        "The slowest round takes up to {last:.0} % longer than the fastest; in half of the cells, less \
-         than {middle:.0} %."
+        "The slowest round takes up to {most:.0} % longer than the fastest; in half of the cells, less \
+         than {median:.0} %."
     )
 }
 
