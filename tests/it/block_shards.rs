@@ -37,6 +37,7 @@ fn verify_shard(target: &Path, number: u32, count: u32) -> VerifyReport {
 }
 
 #[test]
+#[ignore = "slow"]
 fn each_block_of_a_large_file_is_in_one_shard() {
     for name in ["x.zip", "x.tar", "dir"] {
         let scratch = TempDir::new().unwrap();

@@ -1,6 +1,7 @@
 //! Support: writing and reading archives byte by byte, and SHA-256, without the library and its dependencies.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 /// A member of an archive that is written by hand.
 #[derive(Debug, Clone)]
@@ -157,14 +158,25 @@ pub(crate) fn zip_entries(file: &[u8]) -> Vec<Entry> {
 
 /// Returns the checksum of a zip member.
 pub(crate) fn crc32(data: &[u8]) -> u32 {
+    // A table of all bytes: bit by bit, large members take seconds.
+    static TABLE: LazyLock<[u32; 256]> = LazyLock::new(|| {
+        std::array::from_fn(|byte| {
+            (0..8).fold(u32::try_from(byte).unwrap(), |crc, _| {
+                (crc >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(crc & 1))
+            })
+        })
+    });
+    let table = &*TABLE;
     let mut crc = u32::MAX;
     for byte in data {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = (crc >> 1) ^ (0xedb8_8320 & 0_u32.wrapping_sub(crc & 1));
-        }
+        crc = (crc >> 8) ^ table[usize::from(crc.to_le_bytes()[0] ^ byte)];
     }
     !crc
+}
+
+/// Returns the offset of the first copy of `part`.
+pub(crate) fn offset_of(part: &[u8], bytes: &[u8]) -> usize {
+    memchr::memmem::find(bytes, part).unwrap()
 }
 
 /// Returns the first 32 bits of the fractional part of the root of each of the first primes.
@@ -192,7 +204,6 @@ fn fractions<const N: usize>(root: fn(f64) -> f64, of: fn(u128) -> u128) -> [u32
 
 /// Returns the SHA-256 digest in hexadecimal (FIPS 180-4, sections 4.2.2, 5.3.3 and 6.2).
 pub(crate) fn sha256(data: &[u8]) -> String {
-    use std::sync::LazyLock;
     static K: LazyLock<[u32; 64]> = LazyLock::new(|| fractions(f64::cbrt, |n| n * n * n));
     let mut state: [u32; 8] = fractions(f64::sqrt, |n| n * n);
     let mut message = data.to_vec();

@@ -10,6 +10,7 @@ use crate::bytes::zip_entries;
 use crate::experiment::{Experiment, UINT8, read_tree};
 use crate::foreign::{assert_accepted, complaint, installed};
 use crate::run::{create, extract, names_in, ra};
+use crate::skips::is_long;
 
 /// Files above and below 32 KiB.
 fn experiment(long: usize) -> Experiment {
@@ -116,6 +117,9 @@ impl Drop for Mounted {
 #[test]
 #[ignore = "mounts file systems, as root"]
 fn blocks_are_shared_on_btrfs_and_xfs() {
+    if !is_long() {
+        return;
+    }
     for kind in ["btrfs", "xfs"] {
         assert!(installed(&[&format!("mkfs.{kind}"), "mount", "df"]));
         let mounted = Mounted::new(kind);

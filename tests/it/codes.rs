@@ -95,6 +95,7 @@ fn codes_of(output: &[u8]) -> BTreeSet<String> {
 
 /// Other tests compare the vectors with the library. An array alone also lacks its description.
 #[test]
+#[ignore = "slow"]
 fn the_command_reports_the_codes_of_every_vector() {
     for (kind, command) in
         [("arrays", "validate"), ("descriptions", "validate"), ("packs", "verify")]

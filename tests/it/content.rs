@@ -36,6 +36,7 @@ fn digests(directory: &Path, target: &str) -> BTreeMap<String, String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_same_arrays_have_the_same_digests_in_every_format() {
     let Some(python) = Python::with(&["numpy", "h5py", "netCDF4"]) else { return };
     let home = TempDir::new().unwrap();

@@ -18,6 +18,7 @@ use tempfile::TempDir;
 use crate::experiment::{Experiment, UINT8, raw_array};
 use crate::raw_tar;
 use crate::raw_zip::{DEFLATE, Entry, Zip};
+use crate::skips::is_long;
 
 /// Limit of the data memory of a run, in KiB, including that of threads and the program itself.
 const MEMORY_KIB: u32 = 256 << 10;
@@ -121,6 +122,7 @@ fn encoded(len: usize) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn an_encoded_array_is_not_decoded_into_memory() {
     // 6 MiB that expand to 1.5 GiB, and 64 KiB that expand to 16 MiB and are shown.
     for len in [6 << 20, 64 << 10] {
@@ -136,6 +138,9 @@ fn an_encoded_array_is_not_decoded_into_memory() {
 #[test]
 #[ignore = "takes a minute"]
 fn memory_of_descriptions_is_bounded_by_the_size_of_the_archive() {
+    if !is_long() {
+        return;
+    }
     let small = raw_array(UINT8, &[1], &[0]);
     let lines = deflated("x0.yaml", &b"a:\n".repeat(8 << 20));
     let entries = |description: &Entry| {
@@ -256,6 +261,7 @@ fn bear_described(description: impl Fn(u32) -> String) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn memory_for_described_arrays_is_bounded_by_their_number() {
     bear_described(|number| described(number, None));
 }
@@ -263,6 +269,9 @@ fn memory_for_described_arrays_is_bounded_by_their_number() {
 #[test]
 #[ignore = "takes a minute"]
 fn memory_for_descriptions_does_not_depend_on_their_layout() {
+    if !is_long() {
+        return;
+    }
     let layouts: Vec<_> = (0..60).map(|layout| described(7, Some(layout))).collect();
     let canonical = ra_pack::ndl::parse(described(7, None).as_bytes()).document.unwrap();
     for text in &layouts {
@@ -278,6 +287,7 @@ fn memory_for_descriptions_does_not_depend_on_their_layout() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn repeated_lines_of_a_manifest_are_counted() {
     let small = raw_array(UINT8, &[1], &[0]);
     let line = format!("{}  x.ra\n", "0".repeat(64)).into_bytes();
@@ -290,6 +300,9 @@ fn repeated_lines_of_a_manifest_are_counted() {
 #[test]
 #[ignore = "takes a minute"]
 fn members_of_one_name_or_with_long_names_are_bounded() {
+    if !is_long() {
+        return;
+    }
     let one = raw_tar::unended(&[raw_tar::Entry::file("x.ra", b"")]);
     let mut tar = one.repeat(100_000);
     tar.extend([0; 1024]);
@@ -343,6 +356,7 @@ fn a_compressed_tar_is_decoded_once_for_all_of_its_arrays() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn many_arrays_of_a_compressed_tar_are_verified_in_one_pass() {
     let names = |numbers: Vec<usize>| -> Vec<String> {
         numbers.into_iter().map(|number| format!("{:04}.ra", number * 7919 % 500)).collect()
@@ -427,6 +441,7 @@ fn messages_about_long_texts_are_the_same_for_any_number_of_jobs() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_hundred_thousand_empty_files_are_accepted() {
     let mut tar = Vec::new();
     for number in 0..100_000 {

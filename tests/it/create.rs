@@ -118,6 +118,7 @@ fn touch(directory: &Path, seconds: u64) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_same_content_gives_the_same_bytes_for_any_jobs_and_times() {
     let large: Vec<u8> =
         (0..5_000_000_u32).map(|i| (i.wrapping_mul(i) >> 7).to_le_bytes()[0]).collect();
@@ -156,6 +157,7 @@ fn the_same_content_gives_the_same_bytes_for_any_jobs_and_times() {
 
 /// Small files are compressed by the worker until a large one has come before them.
 #[test]
+#[ignore = "slow"]
 fn compressed_files_around_large_ones_are_extracted_for_any_jobs() {
     let content = |number: usize, length: usize| -> Vec<u8> {
         let text = (0..length).map(|at| u8::try_from((at * at * number / 100) % 50).unwrap());
@@ -252,6 +254,7 @@ fn generated_descriptions_are_compressed_in_the_order_of_their_names() {
 
 /// Each large member is compressed by several threads, two members at a time, between small ones.
 #[test]
+#[ignore = "slow"]
 fn large_members_are_compressed_to_the_same_bytes_for_any_jobs() {
     let mut experiment = Experiment::new();
     for group in 0..5_usize {
@@ -284,6 +287,7 @@ fn large_members_are_compressed_to_the_same_bytes_for_any_jobs() {
 
 /// The directory after many members, and large members of a compressed zip, are written and read back in steps.
 #[test]
+#[ignore = "slow"]
 fn the_end_of_an_archive_is_the_same_for_any_jobs() {
     let mut experiment = Experiment::new();
     for number in 0..5000 {

@@ -35,6 +35,7 @@ fn noise(seed: usize, length: usize) -> Vec<u8> {
 /// Lengths around the sizes of padding, blocks, reads and writes. There are enough files of each length that they are
 /// hashed one, two and sixteen at a time, and in between.
 #[test]
+#[ignore = "slow"]
 fn manifests_have_the_digests_of_hashlib() {
     let Some(python) = Python::with(&["hashlib"]) else { return };
     let source = TempDir::new().unwrap();

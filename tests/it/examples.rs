@@ -1,16 +1,17 @@
 //! Every program in `examples/` runs and prints the expected output.
 
+use std::fs;
 use std::path::Path;
-use std::process::Command;
-use std::{env, fs};
 
 use tempfile::TempDir;
+
+use crate::run::cargo;
 
 /// Runs an example in an empty directory and returns its output.
 fn run(example: &str) -> (String, TempDir) {
     let directory = TempDir::new().unwrap();
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let output = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()))
+    let output = cargo()
         .args(["run", "--quiet", "--offline", "--example", example, "--manifest-path"])
         .arg(manifest)
         .current_dir(directory.path())

@@ -43,6 +43,7 @@ fn a_file_that_the_manifest_does_not_list_is_written_and_reported() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_damaged_archive_replaces_only_files_that_a_manifest_confirms() {
     let experiment = Experiment::standard();
     let scratch = TempDir::new().unwrap();
@@ -463,6 +464,7 @@ fn files_have_ordinary_permissions() {
 
 /// A local attacker who owns a directory in the target replaces it by a link, again and again.
 #[test]
+#[ignore = "slow"]
 fn a_directory_replaced_by_a_link_during_extraction_is_not_followed() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let experiment = (0..400).fold(Experiment::new(), |experiment, index| {

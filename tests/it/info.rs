@@ -126,6 +126,7 @@ fn try_lines(info: &[&str], known: &Known, home: &Path) {
 }
 
 #[test]
+#[ignore = "slow"]
 #[cfg(target_os = "linux")]
 fn the_od_and_dd_commands_read_the_elements() {
     if !installed(&["sh", "od", "dd", "unzip", "tar"]) {

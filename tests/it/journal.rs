@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use std::{env, fs, thread};
+use std::{fs, thread};
 
 use ndarray::{ArrayD, array};
 use ra_pack::verify::VerifyOptions;
@@ -12,7 +12,8 @@ use ra_pack::write::{JournalOptions, Layout};
 use ra_pack::{Container, Error, Pack, PackWriter, WriteOptions, verify};
 use tempfile::TempDir;
 
-use crate::run::{names_in, ra};
+use crate::run::{cargo, names_in, ra};
+use crate::skips::is_long;
 
 fn options(sync_every: u64) -> WriteOptions {
     WriteOptions { journal: Some(JournalOptions { sync_every }), ..WriteOptions::default() }
@@ -113,7 +114,7 @@ fn a_journal_needs_a_file_that_takes_members() {
 
 /// Builds the example and returns its path.
 fn logger() -> PathBuf {
-    let built = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()))
+    let built = cargo()
         .args(["build", "--quiet", "--offline", "--example", "logger"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .status();
@@ -165,5 +166,8 @@ fn a_logger_that_is_killed_loses_nothing_that_it_promised() {
 #[cfg(unix)] // kill
 #[ignore = "takes a minute"]
 fn a_logger_that_is_killed_a_hundred_times_loses_nothing_that_it_promised() {
+    if !is_long() {
+        return;
+    }
     kill(100);
 }

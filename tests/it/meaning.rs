@@ -13,6 +13,7 @@ use crate::python::Python;
 use crate::run::ra;
 
 #[test]
+#[ignore = "slow"]
 fn values_mean_what_other_libraries_say() {
     let Some(python) = Python::with(&["numpy", "netCDF4", "cftime"]) else { return };
     let scratch = TempDir::new().unwrap();

@@ -42,6 +42,7 @@ fn commands(said: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_mistake_causes_a_correct_message() {
     let workspace = workspace();
     let before = tree(workspace.path());
@@ -174,6 +175,7 @@ fn lines_of_a_difference_are_not_wrapped_in_a_pipe() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_suggested_command_works() {
     let bin = Path::new(env!("CARGO_BIN_EXE_ra-pack")).parent().unwrap();
     let paths = std::env::var_os("PATH").unwrap_or_default();

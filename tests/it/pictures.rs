@@ -3,10 +3,14 @@
 use std::path::Path;
 
 use crate::python::Python;
+use crate::skips::is_long;
 
 #[test]
 #[ignore = "takes a minute"]
 fn numbers_and_labels_of_pictures_equal_those_of_numpy_and_cftime() {
+    if !is_long() {
+        return;
+    }
     let Some(python) = Python::with(&["numpy", "cftime"]) else { return };
     let home = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/pictures.py");

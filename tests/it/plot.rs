@@ -51,6 +51,7 @@ fn check(home: &Path, name: &str, bytes: &[u8]) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn pictures_of_the_sample_are_always_the_same() {
     let home = tempfile::tempdir().unwrap();
     let sample = sample().to_str().unwrap();
@@ -81,6 +82,7 @@ fn pictures_of_the_sample_are_always_the_same() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn unusual_arrays_are_drawn() {
     let home = tempfile::tempdir().unwrap();
     let cases: [(&[u64], Vec<f64>); 6] = [

@@ -90,6 +90,7 @@ fn source(gigabytes: u64) -> Experiment {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_line_is_drawn_on_a_terminal_and_erased_at_the_end() {
     if !installed(&["python3"]) {
         return;
@@ -152,6 +153,7 @@ fn the_line_is_erased_when_a_run_is_interrupted() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn lines_of_json_match_their_schema_and_the_last_one_is_marked() {
     let (source, scratch) = (source(1), TempDir::new().unwrap());
     let schema =
@@ -227,6 +229,7 @@ fn lines_of_json_match_their_schema_and_the_last_one_is_marked() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn long_results_are_paged_on_a_terminal() {
     let scratch = TempDir::new().unwrap();
     let seen = scratch.path().join("seen");

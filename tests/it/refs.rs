@@ -167,6 +167,7 @@ fn all_kinds() -> Experiment {
 }
 
 #[test]
+#[ignore = "slow"]
 fn real_readers_get_every_array_of_every_container() {
     let modules =
         ["dask", "fsspec", "kerchunk", "obstore", "virtualizarr", "xarray", "zarr", "aiohttp"];

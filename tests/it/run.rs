@@ -1,5 +1,6 @@
 //! Support: runs of the binary, and their output.
 
+use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -109,6 +110,19 @@ fn ran(output: Output) -> Ran {
         out: output.stdout,
         err: String::from_utf8(output.stderr).unwrap(),
     }
+}
+
+/// Returns Cargo as called from a shell. `cargo test` describes the tested package in variables that the build script of
+/// `ring` reads. With these, Cargo would build `ring` and its users again, and once more after the tests.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// Runs `ra-pack COMMAND PATH… OPTION…`.

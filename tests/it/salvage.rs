@@ -125,6 +125,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    #[ignore = "slow"]
     fn untouched_files_are_salvaged_and_salvaged_files_are_the_originals(
         (name, options) in select(&WAYS[..]),
         damages in vec(damage(), 1..4),

@@ -304,6 +304,7 @@ fn remote(home: &Path, outputs: &mut Outputs) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_result_on_the_sample_is_described_key_by_key() {
     let home = TempDir::new().unwrap();
     let mut outputs = Outputs::new();

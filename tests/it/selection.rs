@@ -116,6 +116,7 @@ const NEAREST: &[(&[f64], &[&str])] = &[
 ];
 
 #[test]
+#[ignore = "slow"]
 fn coordinates_select_what_xarray_selects() {
     let Some(python) = Python::with(&["numpy", "xarray", "pandas"]) else { return };
     let mut script = r"

@@ -52,6 +52,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
+    #[ignore = "slow"]
     fn shards_give_the_bytes_of_one_run(
         sizes in proptest::collection::vec(prop_oneof![0..100_usize, 32_000..34_000_usize, 60_000..200_000_usize], 0..8),
         count in 1..6_u32,

@@ -58,6 +58,7 @@ json.dump(facts, open(sys.argv[1] + "/facts.json", "w"))
 "#;
 
 #[test]
+#[ignore = "slow"]
 fn statistics_and_text_equal_those_of_numpy_in_every_container_for_any_jobs() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let home = tempfile::tempdir().unwrap();

@@ -34,6 +34,22 @@ pub(crate) fn skip_always(why: &str) {
     SKIPPED.lock().unwrap().entry(why.to_owned()).or_default().insert(test);
 }
 
+/// Returns `share`, and records that the running test is partly skipped: it tries one input of this number. In a long
+/// run, returns 1.
+pub(crate) fn one_of(share: usize) -> usize {
+    if is_long() { 1 } else { share }
+}
+
+/// Whether this is a long run; if not, records that the running test is skipped, completely or in part. A test that
+/// takes minutes begins with it, and is also `#[ignore]`d.
+pub(crate) fn is_long() -> bool {
+    let is_long = env::var_os("RA_PACK_LONG").is_some_and(|value| value == "1");
+    if !is_long {
+        skip_always("RA_PACK_LONG is not 1");
+    }
+    is_long
+}
+
 #[expect(unsafe_code, reason = "see `skip_always`")]
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> i32;

@@ -145,6 +145,7 @@ fn every_file(list: &str, all: &BTreeSet<String>) -> BTreeSet<String> {
 /// "Every file" means the same on the page, in the manifests that `create` writes, and for `manifest`,
 /// `manifest --check`, `verify` and `sha256sum -c`, in each layout and container.
 #[test]
+#[ignore = "slow"]
 fn every_file_means_the_same_everywhere() {
     let home = TempDir::new().unwrap();
     // Names that resemble those of the pack itself, but are payload.

@@ -190,6 +190,7 @@ fn damage_at_the_end_is_reported_with_the_last_block() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn blocks_of_an_array_larger_than_memory_are_read() {
     const MANY: usize = 1 << 20;
     let place = TempDir::new().unwrap();

@@ -277,6 +277,7 @@ fn references_of_entities_without_a_file_are_resolved_in_the_pack() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_large_manifest_is_checked_in_linear_time() {
     use std::fmt::Write;
     // Quadratic time would be minutes for this number.

@@ -172,6 +172,7 @@ fn unnoticed(sound: &[u8], ending: &str, step: usize) -> Vec<usize> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_flipped_bit_of_a_zip_with_a_meaning_is_found() {
     let scratch = TempDir::new().unwrap();
     for (method, step) in [("stored", 1), ("deflate", 5)] {
@@ -766,6 +767,7 @@ fn a_closed_pipe_does_not_make_a_damaged_pack_valid() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_long_document_of_the_pack_is_checked_like_a_short_one() {
     let said = |of_group: &str, extent: u64| {
         format!(

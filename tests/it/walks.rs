@@ -12,7 +12,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::experiment::{UINT8, raw_array};
-use crate::skips::skip;
+use crate::run::cargo;
+use crate::skips::{is_long, skip};
 
 const PAGE: &str = "docs/architecture.md";
 
@@ -77,7 +78,7 @@ fn the_walks_are_short_and_their_files_exist() {
 /// Builds the command so that it counts which functions run.
 fn instrumented() -> PathBuf {
     let target = root().join("target/walks");
-    let built = Command::new(env!("CARGO"))
+    let built = cargo()
         .args(["build", "--quiet", "--locked", "--bin", "ra-pack", "--target-dir"])
         .arg(&target)
         .current_dir(root())
@@ -115,6 +116,9 @@ fn executed(binary: &Path, tools: &Path, place: &Path, arguments: &str) -> BTree
 #[test]
 #[ignore = "builds the command again, which takes minutes"]
 fn the_walks_name_the_files_that_run() {
+    if !is_long() {
+        return;
+    }
     let libraries = Command::new("rustc").args(["--print", "target-libdir"]).output().unwrap();
     let libraries = String::from_utf8(libraries.stdout).unwrap();
     let tools = Path::new(libraries.trim()).with_file_name("bin");

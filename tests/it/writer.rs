@@ -135,6 +135,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
+    #[ignore = "slow"]
     fn members_in_any_order_give_the_pack_of_create(all in given()) {
         let scratch = TempDir::new().unwrap();
         let source = scratch.path().join("source");
@@ -547,6 +548,7 @@ fn add_large(pack: &mut PackWriter<'_>) -> Result<(), Error> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn large_arrays_give_the_archive_of_create() {
     for (name, layout, jobs, digests, block_digests) in [
         ("x.zip", Layout::Plain, None, vec![], None),
@@ -570,6 +572,7 @@ fn large_arrays_give_the_archive_of_create() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn arrays_that_exceed_the_memory_are_staged_on_disk() {
     let elements = Array::from_elem(31 * 1024, 7_u8);
     let (_scratch, pack, report) = opened(|pack| {
@@ -862,6 +865,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
+    #[ignore = "slow"]
     fn a_writer_has_what_was_accepted_after_any_calls(calls in calls()) {
         let scratch = TempDir::new().unwrap();
         let path = scratch.path().join("x.zip");

@@ -72,6 +72,7 @@ fn every_algorithm_is_checked_and_weak_ones_cause_warnings() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn line_ends_and_encodings_are_free() {
     type Encode = fn(&str) -> Vec<u8>;
     let encodings: [(&str, Encode); 6] = [

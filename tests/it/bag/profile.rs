@@ -536,6 +536,7 @@ fn generated(chance: &mut Chance, home: &Path, number: usize) -> Case {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_validator_finds_the_same_broken_rules_in_generated_bags() {
     let Some(python) = Python::of_deposits(&["bagit", "bagit_profile"]) else { return };
     let home = TempDir::new().unwrap();

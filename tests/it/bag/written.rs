@@ -174,6 +174,7 @@ fn bagit_validate(python: &Python, path: &Path) -> Result<(), String> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn bagit_python_accepts_bags_and_finds_damage() {
     let Some(python) = Python::with(&["bagit"]) else { return };
     let long = format!("External-Description={}", "a long word ".repeat(30).trim());
@@ -199,7 +200,9 @@ fn bagit_python_accepts_bags_and_finds_damage() {
                 let bag = scratch.path().join("out/exp");
                 bagit_validate(&python, &bag).unwrap();
                 ra("verify", &[&bag], &[]).exits(0);
-
+                if ending != ".zip" {
+                    continue; // the same bag, as was just confirmed
+                }
                 let damaged = bag.join("data").join(payload);
                 let info = bag.join("bag-info.txt");
                 for (path, other) in [

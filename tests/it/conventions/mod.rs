@@ -122,6 +122,7 @@ const DIFFERENT: [(&str, &str, bool, &str); 9] = [
 ];
 
 #[test]
+#[ignore = "slow"]
 fn verdicts_are_those_of_compliance_checker() {
     let Some(compared) = both(["checker", "120"], "cf,acdd") else { return };
     let (mut rules, mut different) = (BTreeSet::new(), BTreeSet::new());
@@ -138,6 +139,7 @@ fn verdicts_are_those_of_compliance_checker() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn units_fit_a_standard_name_if_udunits_converts_them() {
     let Some(compared) = both(["units", ""], "cf") else { return };
     let [theirs, ours] = &compared[0];

@@ -8,6 +8,7 @@ use crate::experiment::{Experiment, UINT8};
 use crate::run::{pack, ra};
 
 #[test]
+#[ignore = "slow"]
 fn a_large_array_is_converted_like_a_full_slice() {
     // Larger than arrays that are converted in memory.
     let shape = [4096_u64, 4200];

@@ -35,6 +35,7 @@ fn files() -> Option<(TempDir, Python, Vec<PathBuf>)> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_array_equals_what_the_libraries_read() {
     let Some((home, python, files)) = files() else { return };
     for file in &files {
@@ -268,6 +269,7 @@ fn read(bytes: Vec<u8>) -> Result<u64, Box<dyn std::error::Error>> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn damaged_files_are_errors_or_arrays_of_the_stated_length() {
     let Some((_home, _, files)) = files() else { return };
     for file in files {

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use self::changes::Change;
 use self::kinds::Kind;
 use self::run::unreported;
+use crate::skips::is_long;
 
 /// A test of seconds tries one in this many bits, lengths and ranges.
 const STRIDE: usize = 61;
@@ -56,6 +57,7 @@ fn count(kind: &Kind, step: usize) -> Count {
 }
 
 #[test]
+#[ignore = "slow"]
 fn damage_is_reported_or_harmless() {
     for kind in kinds::all() {
         count(&kind, STRIDE);
@@ -65,12 +67,16 @@ fn damage_is_reported_or_harmless() {
 #[test]
 #[ignore = "takes minutes"]
 fn the_tables_of_damage_are_generated_from_every_bit() {
+    if !is_long() {
+        return;
+    }
     let found: BTreeMap<_, _> =
         kinds::all().into_iter().map(|kind| (kind.name, count(&kind, 1))).collect();
     crate::page::check_tables("docs/reliability.md", &page::write(&found));
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_digest_of_the_archive_finds_every_change() {
     for kind in kinds::all().iter().filter(|kind| !kind.ending.is_empty()) {
         let sound = kind.make();

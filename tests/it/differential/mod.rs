@@ -1,11 +1,10 @@
 //! Archives that `verify` accepts without a warning are read the same by other tools: the installed readers unpack the
 //! same names, kinds and contents as `ra_pack::extract`.
 //!
-//! The short families of changed archives are part of every test run. Run the long random ones, which take minutes, after
-//! changes to what is accepted:
+//! Run all families of changed archives, and random ones, which take minutes, after changes to what is accepted:
 //!
 //! ```sh
-//! cargo test --test it differential -- --ignored
+//! RA_PACK_LONG=1 cargo test --test it differential -- --include-ignored
 //! ```
 
 mod tar;

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use super::{Readers, difference, ours};
 use crate::raw_tar::pax_record;
+use crate::skips::{is_long, one_of};
 
 const BLOCK: usize = 512;
 const MAGICS: [[u8; 8]; 3] = [*b"ustar\x0000", *b"ustar  \0", [0; 8]];
@@ -79,6 +80,9 @@ struct Judge {
     scratch: TempDir,
     readers: Readers,
     turn: usize,
+    /// One archive of this number is tried.
+    share: usize,
+    tried: usize,
     sound: usize,
     objections: Vec<String>,
 }
@@ -86,11 +90,23 @@ struct Judge {
 impl Judge {
     fn new() -> Self {
         let (scratch, readers) = (TempDir::new().unwrap(), Readers::installed());
-        Self { scratch, readers, turn: 0, sound: 0, objections: Vec::new() }
+        Self {
+            scratch,
+            readers,
+            turn: 0,
+            share: one_of(3),
+            tried: 0,
+            sound: 0,
+            objections: Vec::new(),
+        }
     }
 
     /// Tries an archive with this entry between two others, and a manifest of all members that we read.
     fn judge(&mut self, what: &str, magic: [u8; 8], entry: &Entry) {
+        self.tried += 1;
+        if !self.tried.is_multiple_of(self.share) {
+            return;
+        }
         let archive = self.scratch.path().join("a.tar");
         let (before, after) =
             (Entry::new(magic, b"d/", b'5', b""), Entry::new(magic, b"h", b'0', b"h"));
@@ -126,7 +142,7 @@ impl Judge {
     fn assert_agreed(self, least: usize) {
         let count = self.objections.len();
         assert!(count == 0, "{count} objections:\n{}", self.objections.join("\n"));
-        assert!(self.sound >= least, "{} were accepted", self.sound);
+        assert!(self.sound >= least / self.share, "{} were accepted", self.sound);
     }
 }
 
@@ -155,6 +171,7 @@ const NUMERIC: [(usize, usize); 7] =
     [(100, 8), (108, 8), (116, 8), (124, 12), (136, 12), (329, 8), (337, 8)];
 
 #[test]
+#[ignore = "slow"]
 fn a_tar_with_a_changed_header_byte_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for magic in MAGICS {
@@ -191,6 +208,7 @@ fn a_tar_with_odd_numbers_is_read_the_same_by_all_tools() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_tar_with_any_type_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for magic in MAGICS {
@@ -258,6 +276,7 @@ fn extensions(record: &[u8]) -> [(Entry, &'static str); 5] {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_tar_with_extended_headers_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for is_directory in [false, true] {
@@ -281,6 +300,7 @@ fn a_tar_with_extended_headers_is_read_the_same_by_all_tools() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_tar_with_changed_extended_headers_is_read_the_same_by_all_tools() {
     let mut judge = Judge::new();
     for extension in [pax(&pax_record("path", "g")), long(b'L', b"g\0")] {
@@ -332,6 +352,9 @@ impl Chance {
 #[test]
 #[ignore = "takes minutes, and finds only cases that no other test has"]
 fn a_tar_with_random_changes_is_read_the_same_by_all_tools() {
+    if !is_long() {
+        return;
+    }
     let seed = std::env::var("RA_PACK_SEED").map_or(1, |seed| seed.parse().unwrap());
     let mut chance = Chance(seed);
     let mut judge = Judge::new();

@@ -1,5 +1,5 @@
 //! Runs are killed at each of their file system calls, and each of these calls fails once. With one thread, the calls are
-//! the same in every run. The ignored tests try every call, the others one of [`SHARE`].
+//! the same in every run. A long run tries every call, another one of [`SHARE`].
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -12,6 +12,7 @@ use super::strace::{self, Call, Ended, Fault};
 use crate::experiment::read_tree;
 use crate::page;
 use crate::run::ra;
+use crate::skips::one_of;
 
 /// Smallest number of tested calls of each command, as on the page about reliability.
 const POINTS: [(&str, usize, usize); 6] = [
@@ -23,8 +24,8 @@ const POINTS: [(&str, usize, usize); 6] = [
     ("convert", 250, 450),
 ];
 
-/// The tests that are not ignored try one of this number of calls: the ignored ones take minutes. The number has no
-/// factor in common with the lengths of usual sequences of calls, so that each kind of call has its turn.
+/// One of this number of calls is tried, except in a long run. The number has no factor in common with the lengths of
+/// usual sequences of calls, so that each kind of call has its turn.
 const SHARE: usize = 13;
 
 /// Calls that fail on a full disk.
@@ -134,7 +135,11 @@ fn try_calls(scenario: &Scenario, share: usize) -> Counts {
 }
 
 /// Tries all scenarios of one command in parallel, and compares the number of calls with the page.
-fn survive(command: &str, share: usize, scenarios: &[Scenario]) {
+fn survive(command: &str, scenarios: &[Scenario]) {
+    if !strace::is_there() {
+        return;
+    }
+    let share = one_of(SHARE);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -165,11 +170,12 @@ fn survive(command: &str, share: usize, scenarios: &[Scenario]) {
     );
 }
 
-fn create_survives(share: usize) {
+#[test]
+#[ignore = "slow"]
+fn create_survives_a_fault_at_any_call() {
     let create = Scenario::create;
     survive(
         "create",
-        share,
         &[
             create(".zip", "--compression=zstd", true),
             create(".tar", "--layout=bagit", false),
@@ -179,85 +185,15 @@ fn create_survives(share: usize) {
     );
 }
 
-fn add_survives(share: usize) {
+#[test]
+#[ignore = "slow"]
+fn add_survives_a_fault_at_any_call() {
     let scenarios = [
         Scenario::add(".zip", &["--archive-digest"]),
         Scenario::add(".tar", &["--layout=bagit"]),
         Scenario::add(".tar.zst", &[]),
     ];
-    survive("add", share, &scenarios);
-}
-
-fn extract_survives(share: usize) {
-    let scenarios = [(".zip", false), (".tar", true), (".tar.gz", false), (".tar.zst", true)]
-        .map(|(ending, replaces)| Scenario::extract(ending, replaces));
-    survive("extract", share, &scenarios);
-}
-
-fn get_survives(share: usize) {
-    let get = Scenario::get;
-    survive(
-        "get",
-        share,
-        &[
-            get(".zip", "run1/a.ra", false),
-            get(".zip", "run1/a.ra --slice 5:900", true),
-            get(".tar", "run1/a.ra --format raw", false),
-            get(".zip", "README.txt --no-check", false),
-            get(".tar", "README.txt", true),
-            get(".tar.gz", "run1/a.ra", true),
-            get(".tar.zst", "b.ra", false),
-        ],
-    );
-}
-
-fn convert_survives(share: usize) {
-    let convert = Scenario::convert;
-    survive(
-        "convert",
-        share,
-        &[
-            convert("{archive} --member run1/a --order row", "x.ra", false),
-            convert("{source}/b.ra", "x.npy", true),
-            convert("{archive}", "x.npz", false),
-            convert("{archive}", "x.ds", true),
-            convert("{archive}", "dir/", false),
-        ],
-    );
-}
-
-fn describe_survives(share: usize) {
-    survive("describe", share, &[Scenario::describe()]);
-}
-
-#[test]
-fn create_survives_a_fault_at_one_call_of_thirteen() {
-    if strace::is_there() {
-        create_survives(SHARE);
-    }
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn create_survives_a_fault_at_every_call() {
-    if strace::is_there() {
-        create_survives(1);
-    }
-}
-
-#[test]
-fn add_survives_a_fault_at_one_call_of_thirteen() {
-    if strace::is_there() {
-        add_survives(SHARE);
-    }
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn add_survives_a_fault_at_every_call() {
-    if strace::is_there() {
-        add_survives(1);
-    }
+    survive("add", &scenarios);
 }
 
 /// A signature cannot be made again, so it must come back with its archive.
@@ -291,63 +227,49 @@ fn the_files_next_to_an_archive_come_back_after_a_kill() {
 }
 
 #[test]
-fn extract_survives_a_fault_at_one_call_of_thirteen() {
-    if strace::is_there() {
-        extract_survives(SHARE);
-    }
+#[ignore = "slow"]
+fn extract_survives_a_fault_at_any_call() {
+    let scenarios = [(".zip", false), (".tar", true), (".tar.gz", false), (".tar.zst", true)]
+        .map(|(ending, replaces)| Scenario::extract(ending, replaces));
+    survive("extract", &scenarios);
 }
 
 #[test]
-#[ignore = "takes minutes"]
-fn extract_survives_a_fault_at_every_call() {
-    if strace::is_there() {
-        extract_survives(1);
-    }
+fn get_survives_a_fault_at_any_call() {
+    let get = Scenario::get;
+    survive(
+        "get",
+        &[
+            get(".zip", "run1/a.ra", false),
+            get(".zip", "run1/a.ra --slice 5:900", true),
+            get(".tar", "run1/a.ra --format raw", false),
+            get(".zip", "README.txt --no-check", false),
+            get(".tar", "README.txt", true),
+            get(".tar.gz", "run1/a.ra", true),
+            get(".tar.zst", "b.ra", false),
+        ],
+    );
 }
 
 #[test]
-fn get_survives_a_fault_at_one_call_of_thirteen() {
-    if strace::is_there() {
-        get_survives(SHARE);
-    }
+#[ignore = "slow"]
+fn convert_survives_a_fault_at_any_call() {
+    let convert = Scenario::convert;
+    survive(
+        "convert",
+        &[
+            convert("{archive} --member run1/a --order row", "x.ra", false),
+            convert("{source}/b.ra", "x.npy", true),
+            convert("{archive}", "x.npz", false),
+            convert("{archive}", "x.ds", true),
+            convert("{archive}", "dir/", false),
+        ],
+    );
 }
 
 #[test]
-#[ignore = "takes minutes"]
-fn get_survives_a_fault_at_every_call() {
-    if strace::is_there() {
-        get_survives(1);
-    }
-}
-
-#[test]
-fn convert_survives_a_fault_at_one_call_of_thirteen() {
-    if strace::is_there() {
-        convert_survives(SHARE);
-    }
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn convert_survives_a_fault_at_every_call() {
-    if strace::is_there() {
-        convert_survives(1);
-    }
-}
-
-#[test]
-fn describe_survives_a_fault_at_one_call_of_thirteen() {
-    if strace::is_there() {
-        describe_survives(SHARE);
-    }
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn describe_survives_a_fault_at_every_call() {
-    if strace::is_there() {
-        describe_survives(1);
-    }
+fn describe_survives_a_fault_at_any_call() {
+    survive("describe", &[Scenario::describe()]);
 }
 
 #[test]

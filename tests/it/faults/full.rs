@@ -10,6 +10,7 @@ use crate::experiment::{Experiment, UINT8, ra_pack, read_tree};
 use crate::run::{create, extract, names_in, pack, ra};
 
 #[test]
+#[ignore = "slow"]
 fn a_full_disk_leaves_no_files() {
     let Some(disk) = Disk::mount("1m") else { return };
     let experiment = Experiment::new()

@@ -54,6 +54,7 @@ fn duration(arguments: &[&Path]) -> Duration {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_create_leaves_no_archive_or_a_complete_one_and_the_next_run_reports_leftovers() {
     let experiment = large();
     for (name, method) in
@@ -112,6 +113,7 @@ fn needs_names(directory: &Path) -> bool {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_killed_extract_leaves_only_complete_files() {
     let experiment = many();
     let source = read_tree(experiment.path());

@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{Disk, is_unfinished, noise};
-use crate::bytes::{part, tar, with_manifest, zip};
+use crate::bytes::{offset_of, part, tar, with_manifest, zip};
 use crate::experiment::{Experiment, read_tree};
 use crate::run::{Ran, extract, names_in, pack, ra};
 
@@ -58,6 +58,7 @@ fn large_members_are_extracted_for_any_number_of_jobs() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_damaged_large_member_leaves_nothing() {
     let sound = with_manifest(vec![part("a.txt", "small"), part("large.bin", noise(2, LARGE))]);
     let scratch = TempDir::new().unwrap();
@@ -70,7 +71,7 @@ fn a_damaged_large_member_leaves_nothing() {
         // Neither matches.
         let mut bytes = zip(&sound);
         let data = &sound[1].data;
-        let start = bytes.windows(64).position(|window| window == &data[..64]).unwrap();
+        let start = offset_of(&data[..64], &bytes);
         bytes[start + at] ^= 1;
         archives.push(("crc.zip", "ARC006", bytes));
         for (name, code, bytes) in archives {

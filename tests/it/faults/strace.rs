@@ -57,9 +57,11 @@ pub(super) fn is_there() -> bool {
     may.status.success()
 }
 
-fn strace(log: &Path, arguments: &[String]) -> Command {
+/// Returns `strace` for calls with these names, which it writes to `log`. To decode others takes as long as the run.
+fn strace(log: &Path, names: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new("strace");
-    command.args(["-f", "-y", "-e", "trace=%file,%desc", "-e", "signal=none", "-o"]).arg(log);
+    command.args(["-f", "-y", "-e", &format!("trace={names}"), "-e", "signal=none"]);
+    command.arg("-o").arg(log);
     // Absolute paths make the log unambiguous.
     command.env_remove("SOURCE_DATE_EPOCH").env_remove("RUST_BACKTRACE").current_dir("/");
     // With several arenas, the allocator reads a file in /proc when a thread frees memory.
@@ -69,7 +71,7 @@ fn strace(log: &Path, arguments: &[String]) -> Command {
 
 /// Returns the calls of the first thread about files below `below`. With one job, other threads only read.
 pub(super) fn calls(arguments: &[String], below: &Path, log: &Path) -> Vec<Call> {
-    let mut command = strace(log, &[]);
+    let mut command = strace(log, "%file,%desc", &[]);
     let output = command.arg(ra_pack().get_program()).args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let log = fs::read_to_string(log).unwrap();
@@ -115,7 +117,7 @@ pub(super) fn run(arguments: &[String], call: &Call, fault: Fault, log: &Path) -
         Fault::Error(error) => format!("error={error}"),
     };
     let inject = format!("inject={}:{how}:when={}", call.name, call.nth);
-    let mut command = strace(log, &["-e".to_owned(), inject]);
+    let mut command = strace(log, &call.name, &["-e", &inject]);
     let output = command.arg(ra_pack().get_program()).args(arguments).output().unwrap();
     let log = fs::read_to_string(log).unwrap();
     let met = match fault {

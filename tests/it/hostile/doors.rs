@@ -203,6 +203,7 @@ fn unaffected_members_can_be_read() {
 
 /// Every command gives the original content of a member or nothing.
 #[test]
+#[ignore = "slow"]
 fn no_command_ever_gives_other_bytes() {
     for case in catalogue() {
         let directory = TempDir::new().unwrap();

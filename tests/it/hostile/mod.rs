@@ -327,11 +327,13 @@ fn malformed_manifests_are_refused() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn contradicting_arrays_and_descriptions_are_refused() {
     judge(&arrays::cases());
 }
 
 #[test]
+#[ignore = "slow"]
 fn malformed_tars_are_refused() {
     judge(&tars::cases());
 }

@@ -40,6 +40,7 @@ fn texts(value: &Value, into: &mut Vec<String>) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn files_of_both_versions_are_read_bit_for_bit() {
     for python in pythons() {
         for wrong in [&[][..], &["wrong"]] {

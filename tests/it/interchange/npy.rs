@@ -86,6 +86,7 @@ fn run(python: &Python, script: &str, directory: &Path) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_dtype_order_and_shape_of_numpy_survives_conversion() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let scratch = TempDir::new().unwrap();

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::{experiment, run, run_with};
 use crate::foreign::installed;
 use crate::python::Python;
+use crate::skips::is_long;
 
 /// A running program, which ends when it is dropped.
 struct Running(Child);
@@ -53,6 +54,7 @@ fn put(port: u16, path: &str, body: &[u8]) -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_pack_in_a_bucket_is_read() {
     let Some(python) = Python::with(&["moto.server"]) else { return };
     let port = free_port();
@@ -108,6 +110,9 @@ service.create_container('data', public_access='blob')
 with open(path, 'rb') as file:
     service.get_blob_client('data', 'a/exp.zip').upload_blob(file)
 ";
+    if !is_long() {
+        return;
+    }
     let Some(python) = Python::with(&["azure.storage.blob"]) else { return };
     if !installed(&["azurite-blob"]) {
         return;

@@ -141,6 +141,7 @@ fn a_slice_is_proved_by_its_blocks_only() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_slice_in_a_pack_of_many_arrays_takes_three_round_trips() {
     let server = Server::of("many.zip", arrays(5000, 10));
     let url = server.url("many.zip");

@@ -165,6 +165,7 @@ const TARGET: &str = "s3://bucket/run%201/exp.zip";
 const NAME: &str = "run%201/exp.zip";
 
 #[test]
+#[ignore = "slow"]
 fn an_object_has_the_bytes_of_a_file() {
     let place = TempDir::new().unwrap();
     let source = large(&place);

@@ -41,6 +41,7 @@ fn assert_works(page: &Path, expected: &Value) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn only_the_script_of_the_page_runs() {
     let (home, archive) = home();
     let page = home.path().join("mooring.html");
@@ -66,6 +67,7 @@ fn only_the_script_of_the_page_runs() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_page_of_the_sample_works_in_a_browser() {
     let (home, archive) = home();
     let page = home.path().join("mooring.html");
@@ -86,6 +88,7 @@ fn the_page_of_the_sample_works_in_a_browser() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_code_snippets_of_the_page_open_their_arrays() {
     let Some(python) = Python::with(&["numpy"]) else { return };
     let (home, zip) = home();
@@ -208,6 +211,7 @@ fn damaged(archive: &Path) -> PathBuf {
 }
 
 #[test]
+#[ignore = "slow"]
 fn damaged_and_intact_arrays_are_shown() {
     let (home, archive) = home();
     let archive = damaged(&archive);
@@ -240,6 +244,7 @@ fn damaged_and_intact_arrays_are_shown() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn nothing_in_a_pack_becomes_markup() {
     let evil = "</script><script>document.title='hit'</script>";
     let attribute = format!("'\"\u{202e}{evil}<img src=x onerror=\"document.title=1\">&amp; ünï'");
@@ -297,6 +302,7 @@ fn nothing_in_a_pack_becomes_markup() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_kind_of_array_has_its_card() {
     let pack = Experiment::standard();
     let home = TempDir::new().unwrap();
