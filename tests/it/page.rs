@@ -133,7 +133,8 @@ impl Home {
         let python =
             Path::new(&python).parent().map_or(String::new(), |bin| bin.display().to_string());
         let path = format!("{binaries}:{python}:{}", env::var("PATH").unwrap_or_default());
-        let directory = TempDir::new().unwrap();
+        // References contain this path, and pages show their size: it has one length in any environment.
+        let directory = TempDir::new_in("/tmp").unwrap();
         let at = RefCell::new(directory.path().to_owned());
         let home = Self { directory, path, proxy: None, at, slurm: RefCell::new(None) };
         for example in ["experiment", "import", "ocean", "profiles", "readers"]
