@@ -271,11 +271,10 @@ proptest! {
         });
         prop_assert!(one? == many?, "1 job and {jobs} jobs differ");
     }
-
 }
 
 proptest! {
-    #![proptest_config(config(12))]
+    #![proptest_config(config(if is_long() { 32 } else { 12 }))]
 
     /// With `describe`, all files are listed first; without it, small files are written as they are found.
     #[test]

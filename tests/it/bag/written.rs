@@ -9,6 +9,7 @@ use crate::experiment::{Experiment, ra_pack, read_tree};
 use crate::foreign::complaint;
 use crate::python::Python;
 use crate::run::{create, extract, pack, ra};
+use crate::skips::is_long;
 
 fn small() -> Experiment {
     Experiment::new().file("a.txt", "abc").file("run 1/Größe.txt", "more")
@@ -200,7 +201,7 @@ fn bagit_python_accepts_bags_and_finds_damage() {
                 let bag = scratch.path().join("out/exp");
                 bagit_validate(&python, &bag).unwrap();
                 ra("verify", &[&bag], &[]).exits(0);
-                if ending != ".zip" {
+                if ending != ".zip" && !is_long() {
                     continue; // the same bag, as was just confirmed
                 }
                 let damaged = bag.join("data").join(payload);
