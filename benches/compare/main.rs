@@ -43,7 +43,7 @@ mod runner; // rounds
 mod samples; // samples as text files
 mod scaling; // from a thousand members to a million
 mod slices; // slices of a large array
-mod smoke; // a short run for `cargo test`
+mod smoke; // a short run for `cargo test --bench compare`
 mod statistics; // medians, and ratios of the same round
 mod tables; // samples as Markdown
 mod workloads; // the directories that are packed
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         }
     }
     if !arguments.iter().any(|word| word == "--bench") {
-        // This is `cargo test`, which may pass filters for other tests.
+        // This is `cargo test --bench compare`.
         smoke::run();
         return ExitCode::SUCCESS;
     }

@@ -1,5 +1,5 @@
-//! A short run for `cargo test`: every kind of measurement on a few small files, with the baseline as the only
-//! contestant, and the tables put into a copy of the page.
+//! A short run for `cargo test --bench compare`: every kind of measurement on a few small files, with the baseline as
+//! the only contestant, and the tables put into a copy of the page.
 
 use std::fs;
 use std::path::Path;

@@ -33,7 +33,10 @@ pub(crate) fn read(page: &str) -> String {
 pub(crate) fn check(page: &str, shown: &str, now: &str) {
     static WRITING: Mutex<()> = Mutex::new(());
     if env::var_os("RA_PACK_WRITE_DOCS").is_none() {
-        assert_eq!(shown, now, "{page}: `RA_PACK_WRITE_DOCS=1 cargo test generated` writes it");
+        assert_eq!(
+            shown, now,
+            "{page}: `RA_PACK_WRITE_DOCS=1 cargo test generated -- --include-ignored` writes it"
+        );
     } else if shown != now {
         let _held = WRITING.lock().unwrap();
         let (before, after) =

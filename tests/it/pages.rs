@@ -1,5 +1,5 @@
 //! Pages are correct: each fenced block is run, each link has a target, and each command and option between backticks
-//! exists. `RA_PACK_WRITE_DOCS=1 cargo test generated` writes the outputs on the pages.
+//! exists. `RA_PACK_WRITE_DOCS=1 cargo test generated -- --include-ignored` writes the outputs on the pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,9 +12,11 @@ use crate::remote::server::{Server, serve};
 use crate::remote::store::attributes;
 
 /// A test for each page with commands or descriptions: the programs that the commands need, a Python program that
-/// writes the first files, and the Python modules that are needed.
+/// writes the first files, and the Python modules that are needed. A test of seconds is ignored.
 macro_rules! pages {
-    ($($name:ident $page:literal $tools:tt $($($program:literal)? [$($module:literal),+])?)*) => {
+    (
+        $($(#[$slow:meta])? $name:ident $page:literal $tools:tt $($($program:literal)? [$($module:literal),+])?)*
+    ) => {
         const RUN: &[&str] = &[$($page),*];
 
         #[cfg(target_os = "linux")] // GNU coreutils, as the pages use them
@@ -25,6 +27,7 @@ macro_rules! pages {
 
             $(
                 #[test]
+                $(#[$slow])?
                 fn $name() {
                     if !installed(&$tools) {
                         return;
@@ -43,6 +46,7 @@ macro_rules! pages {
 
 pages! {
     readme "README.md" ["dd", "python3"] "tests/it/tutorial.py" ["numpy"]
+    #[ignore = "slow"]
     auditing "docs/auditing.md" ["jq", "parallel", "sbatch", "slurmctld", "slurmd"]
     bart "docs/bart.md" ["bart"]
     bagit "docs/bagit.md" ["sha256sum", "unzip"]
@@ -54,6 +58,7 @@ pages! {
     depositing "docs/depositing.md" ["jq", "sed"]
     describing "docs/describing.md" []
     format "docs/format.md" ["cc", "dd", "od", "python3", "sha256sum", "split", "unzip"]
+    #[ignore = "slow"]
     from_other_formats "docs/from-other-formats.md" ["python3"] "tests/it/other_formats.py"
         ["astropy", "h5py", "netCDF4", "pandas", "pyarrow", "scipy", "xarray", "zarr"]
     keeping "docs/keeping.md" ["bsdtar", "dd", "minisign", "par2", "sha256sum", "ssh-keygen", "zip"]
@@ -63,8 +68,10 @@ pages! {
     spec_ndl "docs/spec/ndl.md" []
     spec_pack "docs/spec/pack.md" ["od", "tail", "unzip"]
     spec_rawarray "docs/spec/rawarray.md" ["od"]
+    #[ignore = "slow"]
     scripting "docs/scripting.md" ["jq", "man", "parallel", "sbatch", "slurmctld", "slurmd", "xargs"]
     tutorial "docs/tutorial.md" ["dd", "par2", "python3", "sha256sum", "unzip"] ["numpy"]
+    #[ignore = "slow"]
     zarr "docs/zarr.md" ["jq", "python3"] ["dask", "fsspec", "xarray", "zarr"]
 }
 
