@@ -172,13 +172,7 @@ fn every_flipped_bit_outside_the_data_is_detected() {
     let bytes = sample();
     let data = [512..517, 3072..3672];
     let around_checksums = [148, 155].map(|at| [at, 1024 + at, 1536 + at, 2560 + at]).concat();
-    let headers = [0..512, 1024..3072];
     for bit in 0..bytes.len() * 8 {
-        // In data, padding and the end mark, all bits have the same meaning: one of each byte is enough.
-        let at = bit / 8;
-        if at % 8 != bit % 8 && !headers.iter().any(|header| header.contains(&at)) {
-            continue;
-        }
         let mut damaged = bytes.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         let (entries, faults) = read(&damaged);
